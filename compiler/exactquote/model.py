@@ -185,3 +185,30 @@ class Build:
     def failed(self) -> bool:
         """Whether any diagnostic is an error."""
         return any(d.severity == "error" for d in self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class CitationFile:
+    """A sidecar `NAME.citations.json|yaml|toml`, decoded, with its path under the corpus."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Everything that a run reads: documents, sidecars, and what could not be read."""
+
+    documents: tuple[Document, ...] = ()
+    citation_files: tuple[CitationFile, ...] = ()
+    assets: Mapping[str, bytes] = field(default_factory=dict)
+    """Pictures and other files that pages show, copied to the site as they are."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """What the site's pages are made with: Jinja sources by name, and files to ship."""
+
+    templates: Mapping[str, str]
+    assets: Mapping[str, bytes]
