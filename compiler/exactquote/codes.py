@@ -58,6 +58,7 @@ _TABLE = (
     Code("EQ033", "component-failed", "error", True, "a component's template failed"),
     Code("EQ034", "lost-cells", "warning", False, "a table row has more cells than its head"),
     Code("EQ035", "unknown-passage-id", "error", True, "no citation was given the id cited"),
+    Code("EQ036", "breaks-links", "warning", False, "a script of the page undoes its own links"),
 )
 
 CODES: dict[str, Code] = {code.code: code for code in _TABLE}

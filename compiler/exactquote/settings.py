@@ -48,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     description: str = ""
     base_url: str = ""
     language: str = "en"
-    publish: list[str] = ["**"]
+    publish: list[str] = msgspec.field(default_factory=lambda: ["**"])
     exclude: list[str] = []
     required: list[str] = []
     hidden_controls: list[str] = []

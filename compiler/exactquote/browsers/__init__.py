@@ -1,1 +1,1 @@
-"""browsers"""
+"""Asks real browsers what a text-fragment link highlights."""

@@ -1,1 +1,1 @@
-"""emit"""
+"""Turns articles, verdicts and counts into the files of the site."""

@@ -1,1 +1,1 @@
-"""report"""
+"""Turn a build into what a person or a program reads about it."""

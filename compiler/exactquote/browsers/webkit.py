@@ -1,0 +1,204 @@
+"""Turns a link into a `Landing` by opening it in WebKit and finding the painted characters.
+
+WebKit has no way to ask for the range of its finder. `Server` paints `::target-text` in a
+colour that is another for each visit, so a picture of an earlier page can't be mistaken.
+"""
+
+from __future__ import annotations
+
+import base64
+import glob
+import itertools
+import shutil
+import socket
+import time
+from pathlib import Path
+
+from exactquote.browsers.landing import Gone, Landing, Refused, Silent
+from exactquote.browsers.painted import Painted
+from exactquote.browsers.processes import Program
+from exactquote.browsers.server import PAINT
+from exactquote.browsers.webdriver import WebDriver
+
+_WIDTH, _HEIGHT = 1000, 1000
+_START_SECONDS = 30.0
+_MARGIN_SECONDS = 1.0
+# A found text is painted some frames after the load event.
+_RETRY_SECONDS = 0.7
+_VIEWPORTS_MAX = 40
+_COLOURS = tuple(f"ff{green:02x}{blue:02x}" for blue in (255, 215, 175) for green in (0, 40, 80))
+_STATE = """
+const entry = performance.getEntriesByType("navigation")[0] || {};
+return {address: location.href, ready: document.readyState === "complete",
+        status: entry.responseStatus || 0, y: scrollY, x: scrollX};
+"""
+
+
+class Webkit:
+    """A running WebKitGTK with one tab, on a display of its own that no one sees."""
+
+    pixels = True
+
+    def __init__(self, driver: Path, seconds_max: float) -> None:
+        self._seconds_max = seconds_max
+        self._colours = itertools.cycle(_COLOURS)
+        self._display = Program(
+            lambda folder: [
+                shutil.which("Xvfb") or "Xvfb",
+                *("-displayfd", "1", "-nolisten", "tcp"),
+                *("-screen", "0", f"{_WIDTH}x{_HEIGHT + 100}x24"),
+            ],
+            {},
+        )
+        self._program: Program | None = None
+        self._driver: WebDriver | None = None
+        try:
+            screen = self._display.wait_for(self._screen, _START_SECONDS)
+            milliseconds = int(1000 * max(seconds_max - _MARGIN_SECONDS, seconds_max / 2))
+            options = {"binary": mini_browser(), "args": ["--automation"]}
+            wanted = {
+                "webkitgtk:browserOptions": options,
+                "timeouts": {"pageLoad": milliseconds, "script": milliseconds},
+                "unhandledPromptBehavior": "accept",
+            }
+            port = _free_port()
+            self._program = Program(
+                lambda folder: [str(driver), "--host=127.0.0.1", f"--port={port}"],
+                {
+                    "DISPLAY": f":{screen}",
+                    "GDK_BACKEND": "x11",
+                    "LIBGL_ALWAYS_SOFTWARE": "1",
+                    "NO_AT_BRIDGE": "1",
+                    # Its own sandbox needs rights that a container does not give.
+                    "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
+                },
+            )
+            self._program.wait_for(lambda: _listens(port), _START_SECONDS)
+            deadline = time.monotonic() + _START_SECONDS
+            self._driver = WebDriver(port, wanted, deadline)
+            self.version = str(self._driver.capabilities["browserVersion"])
+            self._size(deadline)
+        except (Silent, Refused) as fault:
+            self.close()
+            raise Gone(f"WebKit did not start: {fault}") from fault
+        except BaseException:
+            self.close()
+            raise
+
+    def visit(self, url: str, token: str) -> Landing:
+        """Open `url` as a new document and say what is highlighted."""
+        if not token:
+            raise Refused("WebKit can only be asked about pages on a loopback server of ours")
+        deadline = time.monotonic() + self._seconds_max
+        colour = next(self._colours)
+        driver = self._running()
+        driver.call("POST", "/url", {"url": _painted(url, colour)}, deadline)
+        loaded = time.monotonic()
+        while not (state := self._state(deadline))["ready"] or token not in str(state["address"]):
+            if time.monotonic() > deadline - _MARGIN_SECONDS:
+                raise Refused("the tab shows another page than the one asked for")
+        scrolled = bool(state["y"] or state["x"])
+        painted = Painted(colour)
+        while not self._look(painted, deadline) or not painted.found:
+            if time.monotonic() - loaded > _RETRY_SECONDS:
+                break
+        scrolled = scrolled or bool((landed := self._state(deadline))["y"] or landed["x"])
+        self._look_around(painted, deadline)
+        status = int(str(state["status"]))
+        error = f"the page answered with HTTP status {status}" if status >= 400 else None
+        return painted.landing(scrolled, error)
+
+    def fresh_tab(self) -> None:
+        """Go on in a new tab that never saw a page."""
+        deadline = time.monotonic() + _START_SECONDS
+        driver = self._running()
+        new = driver.call("POST", "/window/new", {"type": "tab"}, deadline)["handle"]
+        driver.call("DELETE", "/window", None, deadline)
+        driver.call("POST", "/window", {"handle": new}, deadline)
+        self._size(deadline)
+
+    def close(self) -> None:
+        """End every process and remove every file that the browser was given."""
+        if self._driver is not None:
+            self._driver.close()
+        if self._program is not None:
+            self._program.close()
+        self._display.close()
+
+    def _look(self, painted: Painted, deadline: float) -> bool:
+        """Read one picture; says whether the page stood still meanwhile."""
+        driver = self._running()
+        before = driver.call("POST", "/execute/sync", _script(painted.SCRIPT), deadline)
+        picture = base64.b64decode(driver.call("GET", "/screenshot", None, deadline))
+        after = self._state(deadline)
+        if (before["x"], before["y"]) != (after["x"], after["y"]):
+            return False
+        painted.read(before, picture)
+        return True
+
+    def _look_around(self, painted: Painted, deadline: float) -> None:
+        """Scroll on while the highlight may go on beyond the edge of the window."""
+        for direction in (1, -1):
+            for _ in range(_VIEWPORTS_MAX):
+                if not painted.reaches_edge(direction):
+                    break
+                y = self._state(deadline)["y"]
+                step = f"scrollBy({{top: {direction} * innerHeight * 0.8, behavior: 'instant'}})"
+                self._running().call("POST", "/execute/sync", _script(step), deadline)
+                if self._state(deadline)["y"] == y:
+                    break
+                self._look(painted, deadline)
+
+    def _state(self, deadline: float) -> dict[str, object]:
+        state: dict[str, object] = self._running().call(
+            "POST", "/execute/sync", _script(_STATE), deadline
+        )
+        return state
+
+    def _size(self, deadline: float) -> None:
+        rectangle = {"x": 0, "y": 0, "width": _WIDTH, "height": _HEIGHT}
+        self._running().call("POST", "/window/rect", rectangle, deadline)
+
+    def _running(self) -> WebDriver:
+        if self._driver is None:
+            raise Gone("the driver was never reached")
+        return self._driver
+
+    def _screen(self) -> str | None:
+        output = self._display.output
+        number = output.partition("\n")[0]
+        return number if "\n" in output and number.isdigit() else None
+
+
+def mini_browser() -> str | None:
+    """Path of WebKitGTK's own small browser, if it is installed."""
+    found = sorted(
+        glob.glob("/usr/lib*/*/webkit2gtk-4.*/MiniBrowser")
+        + glob.glob("/usr/lib*/*/webkitgtk-6.*/MiniBrowser")
+        + glob.glob("/usr/libexec/webkit*/MiniBrowser")
+    )
+    return found[0] if found else shutil.which("MiniBrowser")
+
+
+def _painted(url: str, colour: str) -> str:
+    address, hash_sign, fragment = url.partition("#")
+    return f"{address}{'&' if '?' in address else '?'}{PAINT}={colour}{hash_sign}{fragment}"
+
+
+def _script(script: str) -> dict[str, object]:
+    return {"script": script, "args": []}
+
+
+def _listens(port: int) -> bool | None:
+    try:
+        socket.create_connection(("127.0.0.1", port), 0.5).close()
+    except OSError:
+        return None
+    return True
+
+
+def _free_port() -> int:
+    # Another program may take it before the driver does; the browser is then started again.
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

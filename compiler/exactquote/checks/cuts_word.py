@@ -1,0 +1,48 @@
+"""EQ008: the passage begins or ends inside a word or number, where no browser matches."""
+
+from __future__ import annotations
+
+import re
+
+from exactquote.checks.site import Site, shown
+from exactquote.codes import fault
+from exactquote.model import Diagnostic, Related, Span, Written
+from exactquote.rendered.edges import inside_word
+from exactquote.rendered.page import Page
+
+_WORD_END = re.compile(r"[\s\x00]")
+
+
+def check(written: Written, span: Span, page: Page, site: Site) -> Diagnostic | None:
+    """A fault when an edge of the span is no edge of a word in every browser."""
+    starts, ends = inside_word(page.text, span.start), inside_word(page.text, span.end)
+    if starts == ends == "no":
+        return None
+    edge, at = ("begins", span.start) if starts != "no" else ("ends", span.end)
+    sure = "yes" in (starts, ends)
+    why = "inside a word or number" if sure else "where browsers disagree on the edge of a word"
+    whole = whole_words(page, span)
+    return fault(
+        "EQ008",
+        written.place,
+        f"the passage {edge} {why}: {_around(page, at)}",
+        f"quote whole words: {shown(page.quote(whole.start, whole.end), 600)}",
+        (Related(site.locate(page, whole), "the passage is here"),),
+    )
+
+
+def whole_words(page: Page, span: Span) -> Span:
+    """The span grown to the nearest edges that every browser accepts, within its run."""
+    run = page.runs[page.run_at(span.start)]
+    start, end = span.start, span.end
+    while start > run.start and inside_word(page.text, start) != "no":
+        start -= 1
+    while end < run.end and inside_word(page.text, end) != "no":
+        end += 1
+    return Span(start, end)
+
+
+def _around(page: Page, at: int) -> str:
+    left = _WORD_END.split(page.text[max(0, at - 30) : at])[-1]
+    right = _WORD_END.split(page.text[at : at + 30])[0]
+    return f"“{left}|{right}”"

@@ -1,0 +1,71 @@
+"""EQ022: `occurrence`, `prefix` or `suffix` names a place that the page doesn't have."""
+
+from __future__ import annotations
+
+from exactquote.checks.site import shown
+from exactquote.codes import fault
+from exactquote.model import Diagnostic, Written
+from exactquote.rendered.find import Occurrence, folded_quote
+from exactquote.rendered.folds import STRICT, fold_text
+from exactquote.rendered.page import CUT, Page
+
+_CONTEXT_CHARS = 2_000
+
+
+def pinned(
+    written: Written, page: Page, found: tuple[Occurrence, ...]
+) -> tuple[Occurrence, ...] | Diagnostic:
+    """The occurrences that the author's pins leave; a fault when they name none.
+
+    `occurrence` counts from 0 over all verbatim occurrences, whatever else is pinned.
+    """
+    kept = found
+    if written.occurrence is not None:
+        if written.occurrence >= len(found):
+            times = "once" if len(found) == 1 else f"{len(found)} times"
+            return fault(
+                "EQ022",
+                written.place,
+                f"occurrence {written.occurrence} is asked for, but the passage occurs {times}"
+                f" on the page of {page.doc} (counted from 0)",
+                "leave occurrence out"
+                if len(found) == 1
+                else f"use an occurrence from 0 to {len(found) - 1}",
+            )
+        kept = (found[written.occurrence],)
+    for name, context in (("prefix", written.prefix), ("suffix", written.suffix)):
+        if not context:
+            continue
+        fitting = tuple(place for place in kept if _fits(page, place, name, context))
+        if not fitting:
+            place = kept[0]
+            real = _before(page, place) if name == "prefix" else _after(page, place)
+            real = real[-60:] if name == "prefix" else real[:60]
+            return fault(
+                "EQ022",
+                written.place,
+                f"the {name} {shown(context)} does not stand"
+                f" {'before' if name == 'prefix' else 'behind'} the passage",
+                f"the page has {shown(real)} there",
+            )
+        kept = fitting
+    return kept
+
+
+def _fits(page: Page, place: Occurrence, name: str, context: str) -> bool:
+    needle = folded_quote(context, STRICT)
+    if name == "prefix":
+        return _folded(_before(page, place)).rstrip(" ").endswith(needle)
+    return _folded(_after(page, place)).lstrip(" ").startswith(needle)
+
+
+def _folded(text: str) -> str:
+    return fold_text(" ".join(text.split()), STRICT).text
+
+
+def _before(page: Page, place: Occurrence) -> str:
+    return page.text[max(0, place.start - _CONTEXT_CHARS) : place.start].replace(CUT, " ")
+
+
+def _after(page: Page, place: Occurrence) -> str:
+    return page.text[place.end : place.end + _CONTEXT_CHARS].replace(CUT, " ")

@@ -1,0 +1,314 @@
+"""Turn `exactquote.toml`, or `[tool.exactquote]` of `pyproject.toml`, into `Settings`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
+
+import msgspec
+
+from exactquote.codes import CODES
+from exactquote.disk.refusal import Refusal
+from exactquote.settings import Settings
+
+OWN_FILE = "exactquote.toml"
+PROJECT_FILE = "pyproject.toml"
+TABLE = ("tool", "exactquote")
+
+_BYTES_MAX = 1_000_000
+_SEVERITIES = ["error", "warning", "off"]
+
+Key = tuple[str, ...]
+Fault = tuple[Key, str]
+
+
+class ConfigError(Refusal):
+    """A configuration that can't be used; says where and why, one line a fault."""
+
+
+def load_config(start: Path, explicit: Path | None = None) -> tuple[Settings, Path | None]:
+    """The settings for the corpus in `start`, and the file that they come from.
+
+    Looked for in `start`, then in its parents: up to the root of the repository (the folder
+    with `.git`) that `start` lies in, or, outside of one, up to the working folder. The
+    first folder that has a configuration ends the search. `explicit` is read in its stead.
+    Raises `ConfigError` for a configuration that can't be used.
+    """
+    path = explicit if explicit is not None else _found(start)
+    if path is None:
+        return Settings(), None
+    text = _text(path)
+    table, prefix = _table(path, text, explicit is not None)
+    if table is None:
+        return Settings(), None
+    faults = [*_shape_faults(table, Settings, ())]
+    if not faults:
+        settings = msgspec.convert(table, Settings)
+        faults = [*_value_faults(settings)]
+        if not faults:
+            return settings, path
+    raise ConfigError(
+        "\n".join(f"{path}:{_line(text, prefix + key)}: {message}" for key, message in faults)
+    )
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON schema of a configuration."""
+    schema = msgspec.json.schema(Settings)
+    definitions = schema["$defs"]
+    # What the types can't say, and `_value_faults` checks.
+    definitions["Settings"]["properties"]["severity"] = {
+        "type": "object",
+        "properties": {
+            code.code: {"description": code.name, "enum": ["error"] if code.core else _SEVERITIES}
+            for code in CODES.values()
+        },
+        "additionalProperties": False,
+        "default": {},
+    }
+    for name, limit in definitions["LimitSettings"]["properties"].items():
+        limit["minimum"] = _least(name)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:exactquote:schema:config:1",
+        "title": "exactquote configuration",
+        **schema,
+    }
+
+
+def _found(start: Path) -> Path | None:
+    for folder in _folders(start.resolve()):
+        own, project = folder / OWN_FILE, folder / PROJECT_FILE
+        in_project = project.is_file() and _names_us(project)
+        if own.is_file() and in_project:
+            raise ConfigError(
+                f"{own}: {project.name} beside it has [tool.exactquote] too; keep one of the two"
+            )
+        if own.is_file():
+            return _as_seen(own)
+        if in_project:
+            return _as_seen(project)
+    return None
+
+
+def _folders(start: Path) -> list[Path]:
+    chain = [start, *start.parents]
+    for i, folder in enumerate(chain):
+        if (folder / ".git").exists():
+            return chain[: i + 1]
+    here = Path.cwd().resolve()
+    return chain[: chain.index(here) + 1] if here in chain else [start]
+
+
+def _names_us(project: Path) -> bool:
+    # Any other project's pyproject.toml may even be broken; it is none of our business.
+    try:
+        content = _text(project)
+    except ConfigError:
+        return False
+    if "exactquote" not in content:
+        return False
+    return _table(project, content, False)[0] is not None
+
+
+def _as_seen(path: Path) -> Path:
+    here = Path.cwd().resolve()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise ConfigError(f"{path}: no such configuration file")
+        if path.stat().st_size > _BYTES_MAX:
+            raise ConfigError(f"{path}: larger than {_BYTES_MAX:,} bytes")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _table(path: Path, text: str, required: bool) -> tuple[dict[str, Any] | None, Key]:
+    try:
+        content: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deep") from None
+    if path.name != PROJECT_FILE:
+        return content, ()
+    for name in TABLE:
+        content = content.get(name) if isinstance(content, dict) else None
+    if content is None and required:
+        raise ConfigError(f"{path}: has no table [tool.exactquote]")
+    if content is not None and not isinstance(content, dict):
+        raise ConfigError(f"{path}:{_line(text, TABLE)}: tool.exactquote is not a table")
+    return content, TABLE
+
+
+def _shape_faults(
+    table: Mapping[str, Any], kind: type[msgspec.Struct], key: Key
+) -> Iterator[Fault]:
+    """Every unknown key and every value of a wrong type, not just the first."""
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    for name, value in table.items():
+        here = (*key, name)
+        wanted = fields.get(name)
+        if wanted is None:
+            yield here, f"unknown key {_shown(here)}{_suggestion(name, fields)}"
+        elif isinstance(wanted, type) and issubclass(wanted, msgspec.Struct):
+            if isinstance(value, dict):
+                yield from _shape_faults(value, wanted, here)
+            else:
+                yield here, f"{_shown(here)} is {_sort(value)}; it must be a table"
+        elif get_origin(wanted) is dict and isinstance(value, dict):
+            for inner, item in value.items():
+                yield from _type_faults(item, get_args(wanted)[1], (*here, inner))
+        else:
+            yield from _type_faults(value, wanted, here)
+
+
+def _type_faults(value: object, wanted: object, key: Key) -> Iterator[Fault]:
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError:
+        shown = f'"{value}"' if isinstance(value, str) else _sort(value)
+        yield key, f"{_shown(key)} is {shown}; it must be {_sort_wanted(wanted)}"
+
+
+def _value_faults(settings: Settings) -> Iterator[Fault]:
+    for code, severity in settings.severity.items():
+        known = CODES.get(code)
+        if known is None:
+            yield ("severity", code), f"there is no code {code!r}{_code_suggestion(code)}"
+        elif known.core and severity != "error":
+            yield (
+                ("severity", code),
+                f"{code} ({known.name}) is part of the promise and can't be set to {severity!r}",
+            )
+    for name in settings.limits.__struct_fields__:
+        value = getattr(settings.limits, name)
+        least = _least(name)
+        if value < least:
+            yield ("limits", name), f"limits.{name} is {value}; it must be at least {least}"
+    low, high = settings.limits.passage_chars_min, settings.limits.passage_chars_max
+    if high and low > high:
+        yield (
+            ("limits", "passage_chars_min"),
+            f"limits.passage_chars_min is {low}, more than passage_chars_max, {high}",
+        )
+    if settings.base_url and not _is_base(settings.base_url):
+        yield (
+            ("base_url",),
+            f"base_url is {settings.base_url!r}; it must be like https://example.org/docs",
+        )
+    for name in ("publish", "exclude", "required", "hidden_controls"):
+        if "" in getattr(settings, name):
+            yield (name,), f'{name} has an empty entry; a glob such as "guide/**" is wanted'
+
+
+def _least(limit: str) -> int:
+    # A passage limit of 0 is off; a file or a nesting of at most 0 would be no corpus at all.
+    return 0 if limit.startswith("passage_") else 1
+
+
+def _is_base(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    bare = not (parts.query or parts.fragment) and url.isprintable() and " " not in url
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and bare
+
+
+def _shown(key: Key) -> str:
+    return ".".join(
+        name if name.replace("_", "a").replace("-", "a").isalnum() else f'"{name}"' for name in key
+    )
+
+
+def _sort(value: object) -> str:
+    sorts: tuple[tuple[type, str], ...] = (
+        (bool, "true or false"),
+        (int, "a whole number"),
+        (float, "a number"),
+        (str, "a string"),
+        (list, "an array"),
+        (dict, "a table"),
+    )
+    if isinstance(value, bool):
+        return str(value).lower()
+    return next((name for sort, name in sorts if isinstance(value, sort)), "a date or time")
+
+
+def _sort_wanted(wanted: object) -> str:
+    origin = get_origin(wanted)
+    if origin is Literal:
+        return " or ".join(f'"{choice}"' for choice in get_args(wanted))
+    if origin is list:
+        return "an array of strings"
+    if origin is dict:
+        return "a table"
+    names = {bool: "true or false", int: "a whole number", str: "a string"}
+    return next((name for sort, name in names.items() if sort is wanted), str(wanted))
+
+
+def _suggestion(name: str, known: Mapping[str, object]) -> str:
+    # Imported here, since it costs more than the rest of this file and is rarely wanted.
+    import difflib
+
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; known are {', '.join(sorted(known))}"
+
+
+def _code_suggestion(code: str) -> str:
+    by_name = {known.name: known.code for known in CODES.values()}
+    found = by_name.get(code) or next((c for c in CODES if c == code.upper()), None)
+    if found is not None:
+        return f"; did you mean {found}?"
+    return f"; codes run from {next(iter(CODES))} to {list(CODES)[-1]}"
+
+
+def _line(text: str, key: Key) -> int:
+    """Line of a key in TOML text: its own, else that of the nearest table around it."""
+    best, best_depth = 1, 0
+    for number, path in _keys(text):
+        common = _shared(path, key)
+        # Either a table around the key, or the key itself, perhaps as the head of a longer one.
+        if common > best_depth and common in (len(path), len(key)):
+            best, best_depth = number, common
+    return best
+
+
+def _shared(one: Key, other: Key) -> int:
+    differing = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differing, min(len(one), len(other)))
+
+
+def _keys(text: str) -> Iterator[tuple[int, Key]]:
+    table: Key = ()
+    quotes = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if quotes:
+            # Inside a string of several lines, where nothing is a key.
+            if line.count(quotes) % 2:
+                quotes = ""
+            continue
+        bare = line.strip()
+        if bare.startswith("["):
+            table = _parts(bare.strip("[] \t").split("]")[0])
+            yield number, table
+        elif "=" in bare and not bare.startswith("#"):
+            before, _, value = bare.partition("=")
+            yield number, table + _parts(before)
+            quotes = next((q for q in ('"""', "'''") if value.count(q) % 2), "")
+
+
+def _parts(dotted: str) -> Key:
+    return tuple(part.strip().strip("\"'") for part in dotted.split("."))

@@ -1,0 +1,278 @@
+"""Find where a directive lands on a page, in one browser or in any.
+
+The search follows WICG Scroll-to-Text-Fragment, section 3.6 ("find a range from a text
+directive"): the first start in document order whose prefix, end and suffix fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from unicodedata import category
+
+from exactquote.deeplink.directive import Directive
+from exactquote.deeplink.views import BROWSERS, Name, View, view
+from exactquote.model import Span
+from exactquote.rendered.edges import edge, inside_word
+from exactquote.rendered.folds import fold_text, webkit_accepts
+from exactquote.rendered.graphemes import is_boundary
+from exactquote.rendered.page import CUT, Page
+
+_WHITE = re.compile("[ \t\n\r\f\u00a0]+")
+_SKIPPED = " \t\n\r\f\u00a0" + CUT
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where a browser goes; not `sure` when browsers of its kind can't be predicted there."""
+
+    span: Span
+    sure: bool
+
+
+def lands(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether the directive lands on exactly `span`, surely, in every supported browser.
+
+    The widest view must agree too: there `span` must be the first match that any browser
+    could make, so that a fold or a cut we don't know of can't move the landing.
+    """
+    widest = land(page, directive, "any")
+    if widest is None or widest.span != span:
+        return False
+    if not _in_runs(page, directive, span):
+        return False
+    for name in BROWSERS:
+        landing = land(page, directive, name)
+        if landing is None or not landing.sure or landing.span != span:
+            return False
+    return True
+
+
+def _in_runs(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether each rim of the span lies in one run: reading across a cut is never relied on."""
+    first, last = page.runs[page.run_at(span.start)], page.runs[page.run_at(span.end - 1)]
+    if not directive.end:
+        return first is last
+    return (
+        page.text.startswith(directive.start, span.start)
+        and span.start + len(directive.start) <= first.end
+        and page.text.endswith(directive.end, span.start, span.end)
+        and span.end - len(directive.end) >= last.start
+    )
+
+
+def land(page: Page, directive: Directive, name: Name) -> Landing | None:
+    """Where the browser `name` goes; None when it finds nothing."""
+    for landing in landings(page, directive, name):
+        return landing
+    return None
+
+
+def landings(page: Page, directive: Directive, name: Name) -> Iterator[Landing]:
+    """Every place that fits the directive, in document order; browsers take the first."""
+    seen = view(page, name)
+    query = _Query.of(seen, directive)
+    if query is None:
+        return
+    for start, start_end, sure in query.starts():
+        if not directive.end:
+            yield _landing(seen, start, start_end, sure)
+            continue
+        for _, end, end_sure in query.ends(start_end):
+            yield _landing(seen, start, end, sure and end_sure)
+            break
+
+
+def _landing(seen: View, start: int, end: int, sure: bool) -> Landing:
+    return Landing(Span(seen.to_page(start), seen.to_page_end(end)), sure)
+
+
+class Rivals:
+    """The places before a span that some browser could take for it, and what sets them apart.
+
+    Context only ever narrows them, so each longer prefix looks at what the last one left.
+    """
+
+    def __init__(self, page: Page, bare: Directive, span: Span) -> None:
+        """`bare` has no context; its `end`, if any, is looked for behind each place."""
+        self._view = view(page, "any")
+        self.places: tuple[tuple[int, int], ...] = ()
+        self.target: tuple[int, int] | None = None
+        query = _Query.of(self._view, bare)
+        found = []
+        for start, end, _ in query.starts() if query else ():
+            if self._view.to_page(start) == span.start:
+                self.target = self._ended(query, end, span)
+                self.target = self.target and (start, self.target[1])
+                break
+            stop = self._first_end(query, end)
+            if stop is not None:
+                found.append((start, stop))
+        self.places = tuple(found)
+
+    def _first_end(self, query: _Query | None, end: int) -> int | None:
+        if query is None or not query.directive.end:
+            return end
+        for _, stop, _ in query.ends(end):
+            return stop
+        return None
+
+    def _ended(self, query: _Query | None, end: int, span: Span) -> tuple[int, int] | None:
+        stop = self._first_end(query, end)
+        if stop is None or self._view.to_page_end(stop) != span.end:
+            return None
+        return end, stop
+
+    def with_prefix(
+        self, places: tuple[tuple[int, int], ...], prefix: str
+    ) -> tuple[tuple[int, int], ...] | None:
+        """Those of `places` that the prefix fits too; None when it doesn't fit the span."""
+        return self._narrowed(places, Directive(".", prefix=prefix))
+
+    def with_suffix(
+        self, places: tuple[tuple[int, int], ...], suffix: str
+    ) -> tuple[tuple[int, int], ...] | None:
+        """Those of `places` that the suffix fits too; None when it doesn't fit the span."""
+        return self._narrowed(places, Directive(".", suffix=suffix))
+
+    def _narrowed(
+        self, places: tuple[tuple[int, int], ...], context: Directive
+    ) -> tuple[tuple[int, int], ...] | None:
+        query = _Query.of(self._view, context)
+        if query is None or self.target is None or not query.fits(*self.target):
+            return None
+        return tuple(place for place in places if query.fits(*place))
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A directive, folded as one browser folds it, over that browser's view."""
+
+    view: View
+    directive: Directive
+    start: str
+    end: str
+    prefix: str
+    suffix: str
+
+    @classmethod
+    def of(cls, seen: View, directive: Directive) -> _Query | None:
+        def fold(text: str) -> str:
+            if seen.profile.name == "any" or (
+                # Firefox takes a run of spaces for one where the page keeps it, only there.
+                seen.profile.collapses_pre and text in seen.page.text
+            ):
+                text = _collapse(text)
+            if seen.profile.name in ("any", "firefox"):
+                text = text.strip(" ")
+            return fold_text(text, seen.profile.fold).text
+
+        query = cls(
+            seen,
+            directive,
+            fold(directive.start),
+            fold(directive.end),
+            fold(directive.prefix),
+            fold(directive.suffix),
+        )
+        asked = (directive.start, directive.end, directive.prefix, directive.suffix)
+        folded = (query.start, query.end, query.prefix, query.suffix)
+        # A part that folds to nothing can't be searched for.
+        if any(bool(a.strip()) and not f for a, f in zip(asked, folded, strict=True)):
+            return None
+        return query if query.start else None
+
+    def fits(self, start: int, end: int) -> bool:
+        """Whether prefix and suffix can stand around this place."""
+        return (not self.prefix or self._prefix_fits(start) != "no") and (
+            not self.suffix or self._suffix_fits(end) != "no"
+        )
+
+    def starts(self) -> Iterator[tuple[int, int, bool]]:
+        """(start, end, sure) of each fitting start, in offsets of the view."""
+        for start, end, sure in self._find(self.start, self.directive.start, 0):
+            before = self._prefix_fits(start) if self.prefix else "yes"
+            after = self._suffix_fits(end) if self.suffix and not self.end else "yes"
+            if before != "no" and after != "no":
+                yield start, end, sure and before == after == "yes"
+
+    def ends(self, after: int) -> Iterator[tuple[int, int, bool]]:
+        """(start, end, sure) of each fitting range end behind `after`."""
+        for start, end, sure in self._find(self.end, self.directive.end, after):
+            fits = self._suffix_fits(end) if self.suffix else "yes"
+            if fits != "no":
+                yield start, end, sure and fits == "yes"
+
+    def _find(self, folded: str, asked: str, after: int) -> Iterator[tuple[int, int, bool]]:
+        seen = self.view
+        text, map_back = seen.folded.text, seen.folded
+        at = text.find(folded, map_back.position(after))
+        while at >= 0:
+            start, end = map_back.origin(at), map_back.origin(at + len(folded))
+            verdict = self._whole(start, end, at, len(folded), asked)
+            if verdict != "no" and seen.profile.name == "webkit":
+                verdict = verdict if webkit_accepts(asked, seen.raw[start:end]) else "no"
+            if verdict != "no":
+                yield start, end, verdict == "yes"
+            at = text.find(folded, at + 1)
+
+    def _whole(self, start: int, end: int, at: int, length: int, asked: str) -> str:
+        """Whether a match has edges that the browser accepts: "yes", "maybe", "no"."""
+        seen = self.view
+        if seen.profile.name == "any":
+            if inside_word(seen.raw, start) == "yes" or inside_word(seen.raw, end) == "yes":
+                return "no"
+            return "yes"
+        first = edge(seen.raw, start, seen.profile.name)
+        last = edge(seen.raw, end, seen.profile.name)
+        if first == "yes" or last == "yes":
+            return "no"
+        sure = first == last == "no"
+        # Half of an expansion, as the i of a ligature: a finder may or may not take it.
+        sure = sure and seen.folded.position(start) == at
+        sure = sure and seen.folded.position(end) == at + length
+        sure = sure and is_boundary(seen.raw, start) and is_boundary(seen.raw, end)
+        if seen.profile.name == "firefox" and category(seen.raw[end - 1])[0] == "M":
+            # Chromium and WebKit take the accent that follows along, Firefox refuses.
+            sure = sure and asked.endswith(seen.raw[end - 1])
+        return "yes" if sure else "maybe"
+
+    def _prefix_fits(self, start: int) -> str:
+        """Whether the prefix ends where the match begins, white space and cuts aside."""
+        seen = self.view
+        raw = seen.raw
+        while start and raw[start - 1] in _SKIPPED:
+            start -= 1
+        at = seen.folded.position(start)
+        if not seen.folded.text.endswith(self.prefix, 0, at):
+            return "no"
+        begin = seen.folded.origin(at - len(self.prefix))
+        return self._rim(begin)
+
+    def _suffix_fits(self, end: int) -> str:
+        """Whether the suffix begins where the match ends, white space and cuts aside."""
+        seen = self.view
+        raw = seen.raw
+        while end < len(raw) and raw[end] in _SKIPPED:
+            end += 1
+        at = seen.folded.position(end)
+        if not seen.folded.text.startswith(self.suffix, at):
+            return "no"
+        stop = seen.folded.origin(at + len(self.suffix))
+        return self._rim(stop)
+
+    def _rim(self, outer: int) -> str:
+        """The outer edge of a prefix or suffix must be the edge of a word too."""
+        seen = self.view
+        if seen.profile.name == "any":
+            return "no" if inside_word(seen.raw, outer) == "yes" else "yes"
+        verdict = edge(seen.raw, outer, seen.profile.name)
+        if verdict == "yes":
+            return "no"
+        sure = verdict == "no" and is_boundary(seen.raw, outer)
+        return "yes" if sure else "maybe"
+
+
+def _collapse(text: str) -> str:
+    return _WHITE.sub(" ", text)

@@ -1,0 +1,207 @@
+"""Turn a page into the text that one browser searches, with offsets back to the page.
+
+Browsers disagree on which inline cuts end a search (a button, a picture, `inline-block`),
+on which hidden corners are searched (alternative text, form fields) and on which characters
+are equal. `ANY` is the view that holds every match that any of them could make.
+Measured: `tests/browser/measured.jsonl` and the handbook's text model.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Literal
+
+from exactquote.rendered.folds import CHROMIUM, FIREFOX, WEBKIT, WIDE, Fold, Folded, fold_text
+from exactquote.rendered.page import CUT, Kind, Page, Run
+
+Name = Literal["any", "chromium", "firefox", "webkit"]
+
+_SEEN = frozenset({Kind.TEXT, Kind.CHROME, Kind.CONTROL, Kind.CLIPPED})
+# No part of the text around it: never shown, or shown only where a picture is missing.
+_APART = frozenset({Kind.HIDDEN, Kind.ALT})
+_SPACES = re.compile(r"[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How one browser reads a page. `glued` are the cuts it reads across."""
+
+    name: Name
+    fold: Fold
+    kinds: frozenset[Kind]
+    glued: frozenset[str]
+    collapses_pre: bool
+
+
+_SOFT = frozenset(
+    "br img button ruby svg math input embed other inline-block float hidden styled mixed".split()
+)
+PROFILES: dict[Name, Profile] = {
+    "any": Profile("any", WIDE, frozenset(Kind), _SOFT, True),
+    "chromium": Profile(
+        "chromium",
+        CHROMIUM,
+        _SEEN | {Kind.FOREIGN, Kind.VALUE},
+        frozenset({"img", "hidden"}),
+        False,
+    ),
+    "firefox": Profile(
+        "firefox",
+        FIREFOX,
+        _SEEN | {Kind.FOREIGN, Kind.VALUE},
+        frozenset({"img", "hidden", "button", "inline-block"}),
+        True,
+    ),
+    "webkit": Profile(
+        "webkit",
+        WEBKIT,
+        _SEEN,
+        frozenset({"img", "hidden", "button", "inline-block", "float", "br"}),
+        False,
+    ),
+}
+BROWSERS: tuple[Name, ...] = ("chromium", "firefox", "webkit")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The searched text of a page (`raw`, cuts as NUL) and its fold; maps offsets both ways."""
+
+    profile: Profile
+    page: Page
+    raw: str
+    folded: Folded
+    starts: tuple[int, ...] = ()
+    """View offsets where a piece of the page begins; empty when `raw` is the page's text."""
+    froms: tuple[int, ...] = ()
+    """Page offsets of these pieces, in the same order."""
+    by_page: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    """The pieces again as (page offset, view offset), sorted by the page's."""
+
+    def to_page(self, offset: int) -> int:
+        """Page offset of a view offset."""
+        if not self.starts:
+            return offset
+        k = bisect_right(self.starts, offset) - 1
+        return self.froms[k] + offset - self.starts[k]
+
+    def to_page_end(self, offset: int) -> int:
+        """Page offset of the end of a match, which belongs to the piece before it."""
+        return self.to_page(offset - 1) + 1 if self.starts else offset
+
+    def from_page(self, offset: int) -> int:
+        """View offset of a page offset; meaningless for text that this view leaves out."""
+        if not self.starts:
+            return offset
+        k = bisect_right(self.by_page, (offset, len(self.raw) + 1)) - 1
+        return self.by_page[k][1] + offset - self.by_page[k][0]
+
+
+def view(page: Page, name: Name) -> View:
+    """The page as `name` searches it; made once per page."""
+    views = page.views
+    made = views.get(name)
+    if made is None:
+        made = views[name] = _make(page, PROFILES[name])
+    return made
+
+
+def _make(page: Page, profile: Profile) -> View:
+    if all(_plain(run, profile) for run in page.runs):
+        return View(profile, page, page.text, fold_text(page.text, profile.fold))
+    writer = _Writer(page, profile)
+    for run in page.runs:
+        writer.take(run)
+    raw = "".join(writer.out)
+    return View(
+        profile,
+        page,
+        raw,
+        fold_text(raw, profile.fold),
+        tuple(writer.starts),
+        tuple(writer.froms),
+        tuple(sorted(zip(writer.froms, writer.starts, strict=True))),
+    )
+
+
+def _plain(run: Run, profile: Profile) -> bool:
+    return (
+        run.kind in profile.kinds
+        and run.kind not in _APART
+        and run.joint not in profile.glued
+        and not (run.pre and profile.collapses_pre)
+    )
+
+
+class _Writer:
+    """Strings the runs together as one browser would."""
+
+    def __init__(self, page: Page, profile: Profile) -> None:
+        self.out: list[str] = []
+        self.starts: list[int] = []
+        self.froms: list[int] = []
+        self._text = page.text
+        self._profile = profile
+        self._length = 0
+        self._joint = "block"
+        self._space = False
+        if profile.name == "any":
+            # Text that is not shown now may come to be shown, so it counts, and counts as
+            # standing first: a link that is unique with it is unique without it.
+            for run in page.runs:
+                if run.kind in _APART:
+                    self._write(run)
+                    self._cut()
+
+    def take(self, run: Run) -> None:
+        if run.kind not in self._profile.kinds or run.kind in _APART:
+            self._joint = _both(self._joint, run.joint)
+            self._space = self._space or run.space_before or run.space_after
+            return
+        if self.out:
+            self._join(run)
+        self._write(run)
+        self._joint = run.joint
+        self._space = run.space_after
+
+    def _join(self, run: Run) -> None:
+        spaced = self._space or run.space_before
+        joint = self._joint
+        if joint not in self._profile.glued:
+            self._cut()
+        elif self._profile.name == "webkit" and joint == "img" and self._space and run.space_before:
+            # WebKit keeps the spaces on both sides of a picture, so that neither one nor two match.
+            self._cut()
+        elif spaced and not (self._profile.name == "webkit" and joint == "br"):
+            self.out.append(" ")
+            self._length += 1
+
+    def _cut(self) -> None:
+        if self.out and self.out[-1] != CUT:
+            self.out.append(CUT)
+            self._length += 1
+
+    def _write(self, run: Run) -> None:
+        start, text = run.start, self._text[run.start : run.end]
+        done = 0
+        if run.pre and self._profile.collapses_pre:
+            for found in _SPACES.finditer(text):
+                self._piece(start + done, text[done : found.start()])
+                self._piece(start + found.end() - 1, " ")
+                done = found.end()
+        self._piece(start + done, text[done:])
+
+    def _piece(self, start: int, text: str) -> None:
+        if text:
+            self.starts.append(self._length)
+            self.froms.append(start)
+            self.out.append(text)
+            self._length += len(text)
+
+
+def _both(first: str, second: str) -> str:
+    if first == second:
+        return first
+    return "block" if "block" in (first, second) else "mixed"

@@ -1,0 +1,448 @@
+"""Turn a corpus into a build: pages, verdicts on every citation, and the files of the site.
+
+Pure: what it reads comes in as values and what it makes goes out as bytes. Nothing is made
+when an error was found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from exactquote import __version__
+from exactquote.checks import corpus as corpus_checks
+from exactquote.checks import breaks_links, dead_links
+from exactquote.checks.places import Places
+from exactquote.checks.site import Site
+from exactquote.checks.verdicts import judge
+from exactquote.deeplink.generate import NoLink, deep_link, section_link
+from exactquote.emit import collisions
+from exactquote.emit.allowlist import allowlist_files
+from exactquote.emit.chips import Chip, fill_chips
+from exactquote.emit.indexes import index_files
+from exactquote.emit.manifest import build_json
+from exactquote.emit.site import NavItem, Row, SiteContext, page_path, page_url
+from exactquote.emit.site import Site as Pages
+from exactquote.model import (
+    AllowEntry,
+    Article,
+    Build,
+    Corpus,
+    Counts,
+    Diagnostic,
+    Document,
+    Passage,
+    Severity,
+    Theme,
+    Verdict,
+    Written,
+)
+from exactquote.passages import passages
+from exactquote.readers.sidecar import read_sidecar
+from exactquote.rendered.page import Page, read_page
+from exactquote.rendered.styles import Sheet, sheet
+from exactquote.settings import Settings
+
+Progress = Callable[[str, int, int], None]
+
+
+def check(
+    corpus: Corpus, settings: Settings, theme: Theme, progress: Progress | None = None
+) -> Build:
+    """Prove every citation of a corpus on the pages that `build` would make of it."""
+    return _Run(corpus, settings, theme, progress or _silent).check()
+
+
+def build(
+    corpus: Corpus, settings: Settings, theme: Theme, progress: Progress | None = None
+) -> Build:
+    """Prove every citation, and make the site if there is no error."""
+    return _Run(corpus, settings, theme, progress or _silent).build()
+
+
+def check_site(corpus: Corpus, settings: Settings, progress: Progress | None = None) -> Build:
+    """Prove citations against pages that another generator built."""
+    return _Run(corpus, settings, None, progress or _silent).check()
+
+
+@dataclass(frozen=True, slots=True)
+class _Proved:
+    """What the checks found; the site is made from it."""
+
+    articles: Mapping[str, Article]
+    drafts: Mapping[str, str]
+    pages: Mapping[str, Page]
+    raw: Mapping[str, str]
+    passages: tuple[Passage, ...]
+    verdicts: tuple[Verdict, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    counts: Counts
+
+    @property
+    def failed(self) -> bool:
+        return any(d.severity == "error" for d in self.diagnostics)
+
+
+class _Run:
+    """One run over one corpus."""
+
+    def __init__(
+        self, corpus: Corpus, settings: Settings, theme: Theme | None, progress: Progress
+    ) -> None:
+        self._corpus = corpus
+        self._settings = settings
+        self._theme = theme
+        self._progress = progress
+        self._documents = {document.id: document for document in corpus.documents}
+        self._build_id = build_id(corpus, settings, theme)
+        self._pages: Pages | None = None
+
+    def check(self) -> Build:
+        return self._report(self._prove(), {})
+
+    def build(self) -> Build:
+        proved = self._prove()
+        if proved.failed:
+            return self._report(proved, {})
+        return self._report(proved, self._files(proved))
+
+    def _report(self, proved: _Proved, files: Mapping[str, bytes]) -> Build:
+        sources = {document.path: document.text for document in self._corpus.documents}
+        sources |= {file.path: file.text for file in self._corpus.citation_files}
+        return Build(
+            self._build_id, proved.counts, proved.verdicts, proved.diagnostics, files, sources
+        )
+
+    def _prove(self) -> _Proved:
+        articles, heard = self._read()
+        if self._theme is not None:
+            heard.extend(collisions.check(self._corpus, self._theme))
+        drafts = self._unpublished(articles)
+        pages, raw = self._render({d: a for d, a in articles.items() if d not in drafts})
+        found = passages(pages.values())
+        places = Places(self._documents, self._settings)
+        site = Site(pages, drafts, _aliases(pages), self._settings, places.locate)
+        written, missing = self._written(articles, heard)
+        heard.extend(missing)
+        heard.extend(corpus_checks.ids_given_twice(written))
+        verdicts = self._judge(written, site, heard)
+        heard.extend(corpus_checks.required_pages(site))
+        heard.extend(corpus_checks.nothing_checked(len(self._documents), len(written), site))
+        if self._theme is not None:
+            heard.extend(dead_links.check(articles, pages, self._documents))
+        else:
+            heard.extend(breaks_links.check(verdicts, pages))
+        bound = sum(verdict.bound for verdict in verdicts)
+        counts = Counts(
+            len(self._documents), len(found), len(verdicts), bound, len(verdicts) - bound
+        )
+        return _Proved(
+            articles, drafts, pages, raw, found, verdicts, self._severities(heard), counts
+        )
+
+    def _read(self) -> tuple[dict[str, Article], list[Diagnostic]]:
+        heard = list(self._corpus.diagnostics)
+        articles: dict[str, Article] = {}
+        total = len(self._corpus.documents)
+        for number, document in enumerate(self._corpus.documents):
+            self._progress("reading", number, total)
+            article = read_article(document, self._settings)
+            heard.extend(article.diagnostics)
+            articles[document.id] = article
+        self._progress("reading", total, total)
+        return articles, heard
+
+    def _unpublished(self, articles: Mapping[str, Article]) -> dict[str, str]:
+        reasons = {}
+        for doc, article in articles.items():
+            if article.draft:
+                reasons[doc] = "it is a draft"
+            elif not _matches(article.path, self._settings.publish):
+                reasons[doc] = "no pattern of `publish` covers it"
+            elif _matches(article.path, self._settings.exclude):
+                reasons[doc] = "a pattern of `exclude` covers it"
+        return reasons
+
+    def _render(self, articles: Mapping[str, Article]) -> tuple[dict[str, Page], dict[str, str]]:
+        """The final pages, their citations still unbound."""
+        pages: dict[str, Page] = {}
+        raw: dict[str, str] = {}
+        if self._theme is not None:
+            self._pages = Pages(self._theme, self._context(articles))
+        sheets = self._sheets()
+        for number, (doc, article) in enumerate(articles.items()):
+            self._progress("rendering", number, len(articles))
+            path = article.path if self._pages is None else page_path(doc)
+            raw[doc] = article.html if self._pages is None else self._pages.render_page(article)
+            pages[doc] = read_page(
+                fill_chips(raw[doc], {}, path),
+                doc=doc,
+                path=path,
+                title=article.title,
+                language=article.language,
+                sheets=sheets.of(article),
+                article_only=self._theme is not None,
+            )
+        self._progress("rendering", len(articles), len(articles))
+        return pages, raw
+
+    def _context(self, articles: Mapping[str, Article]) -> SiteContext:
+        settings = self._settings
+        return SiteContext(
+            settings.title or "Corpus",
+            settings.description,
+            settings.base_url,
+            settings.language,
+            self._build_id,
+            tuple(_nav_item(article) for article in sorted(articles.values(), key=_nav_order)),
+        )
+
+    def _sheets(self) -> _Sheets:
+        return _Sheets({} if self._theme is not None else self._corpus.assets)
+
+    def _written(
+        self, articles: Mapping[str, Article], heard: list[Diagnostic]
+    ) -> tuple[tuple[Written, ...], tuple[Diagnostic, ...]]:
+        """Every citation in a stable order: by file, then by place."""
+        every = [written for article in articles.values() for written in article.written]
+        for file in self._corpus.citation_files:
+            source = file.path.split(".citations.")[0]
+            entries, faults = read_sidecar(file, source if source in self._documents else "")
+            every.extend(entries)
+            heard.extend(faults)
+        # Of one file the order is that of its text; a sort by place would part none.
+        every.sort(key=lambda written: written.place)
+        return corpus_checks.referenced(every)
+
+    def _judge(
+        self, written: Sequence[Written], site: Site, heard: list[Diagnostic]
+    ) -> tuple[Verdict, ...]:
+        verdicts = []
+        for number, citation in enumerate(written):
+            self._progress("checking", number, len(written))
+            if citation.ref and not citation.doc:
+                verdicts.append(Verdict(citation, citation.ref, "", code="EQ035"))
+                continue
+            verdict, faults = judge(citation, site)
+            verdicts.append(verdict)
+            heard.extend(faults)
+        self._progress("checking", len(written), len(written))
+        return tuple(verdicts)
+
+    def _severities(self, heard: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """The diagnostics in a stable order, with the severities that the project configured."""
+        configured: Mapping[str, Severity] = self._settings.severity
+        kept = [
+            replace(d, severity=configured[d.code]) if d.code in configured else d for d in heard
+        ]
+        kept = [d for d in kept if d.severity != "off"]
+        return tuple(sorted(dict.fromkeys(kept), key=lambda d: (d.place, d.code, d.message)))
+
+    def _files(self, proved: _Proved) -> dict[str, bytes]:
+        """The site: pages with their chips, lists, allowlist, and the manifest of all files."""
+        assert self._pages is not None and self._theme is not None
+        files: dict[str, bytes] = dict(self._corpus.assets)
+        files |= self._theme.assets
+        for doc, html in proved.raw.items():
+            files[page_path(doc)] = self._finished(doc, html, proved).encode("utf-8", "replace")
+        if "index" not in proved.raw:
+            files["index.html"] = self._pages.render_home().encode("utf-8", "replace")
+        files["evidence.html"] = self._pages.render_evidence(_rows(proved)).encode(
+            "utf-8", "replace"
+        )
+        files["404.html"] = self._pages.render_not_found().encode("utf-8", "replace")
+        files |= index_files(self._pages.context)
+        files |= allowlist_files(self._entries(proved), self._build_id)
+        files["build.json"] = build_json(self._build_id, proved.counts, files)
+        return dict(sorted(files.items()))
+
+    def _finished(self, doc: str, html: str, proved: _Proved) -> str:
+        """A page with its chips, which reads exactly as the page on which all was proved."""
+        chips = {
+            verdict.written.inline: Chip(
+                verdict.id, verdict.link.href, verdict.quote or "", proved.pages[verdict.doc].title
+            )
+            for verdict in proved.verdicts
+            if verdict.written.source == doc and verdict.written.inline >= 0 and verdict.link
+        }
+        finished = fill_chips(html, chips, page_path(doc))
+        if chips:
+            proved_page = proved.pages[doc]
+            again = read_page(finished, doc=doc, path=proved_page.path, article_only=True)
+            if again.text != proved_page.text:
+                raise AssertionError(f"chips changed the text of {doc}")
+        return finished
+
+    def _entries(self, proved: _Proved) -> list[AllowEntry]:
+        """One entry for each citation and for each citable passage.
+
+        An uncited passage that no directive pins is linked to the section it stands in.
+        """
+        entries: dict[str, AllowEntry] = {}
+        for verdict in proved.verdicts:
+            if verdict.link is not None:
+                page = proved.pages[verdict.doc]
+                entries[verdict.id] = AllowEntry(
+                    verdict.id,
+                    verdict.link.href,
+                    verdict.quote or "",
+                    verdict.doc,
+                    page.title,
+                    True,
+                )
+        for number, passage in enumerate(proved.passages):
+            self._progress("linking", number, len(proved.passages))
+            if passage.id in entries:
+                continue
+            page = proved.pages[passage.doc]
+            link = deep_link(page, passage.span)
+            if isinstance(link, NoLink):
+                link = section_link(page, passage.span)
+            entries[passage.id] = AllowEntry(
+                passage.id, link.href, passage.quote, passage.doc, page.title, False
+            )
+        self._progress("linking", len(proved.passages), len(proved.passages))
+        return list(entries.values())
+
+
+def read_article(document: Document, settings: Settings) -> Article:
+    """Read one document by its format."""
+    if document.format == "html":
+        return Article(
+            id=document.id,
+            path=document.path,
+            format="html",
+            html=document.text,
+            language=settings.language,
+        )
+    if document.format == "mdx" or settings.mdx.in_markdown:
+        from exactquote.readers.mdx import read_mdx
+
+        return read_mdx(document, settings)
+    from exactquote.readers.markdown import read_markdown
+
+    return read_markdown(document, settings)
+
+
+def build_id(corpus: Corpus, settings: Settings, theme: Theme | None) -> str:
+    """An id made of everything that the output depends on, and of nothing else."""
+    digest = hashlib.sha256()
+
+    def add(*parts: bytes) -> None:
+        for part in parts:
+            digest.update(len(part).to_bytes(8, "big"))
+            digest.update(part)
+
+    add(__version__.encode(), msgspec.json.encode(settings, order="deterministic"))
+    for document in corpus.documents:
+        add(b"document", _bytes(document.path), _bytes(document.text))
+    for file in corpus.citation_files:
+        add(b"citations", _bytes(file.path), _bytes(file.text))
+    for path, data in sorted(corpus.assets.items()):
+        add(b"asset", _bytes(path), data)
+    if theme is not None:
+        for name, source in sorted(theme.templates.items()):
+            add(b"template", _bytes(name), _bytes(source))
+        for name, data in sorted(theme.assets.items()):
+            add(b"theme", _bytes(name), data)
+    return digest.hexdigest()[:16]
+
+
+class _Sheets:
+    """The style sheets of foreign pages, each parsed once."""
+
+    def __init__(self, assets: Mapping[str, bytes]) -> None:
+        self._assets = assets
+        self._parsed: dict[str, Sheet] = {}
+
+    def of(self, article: Article) -> tuple[Sheet, ...]:
+        if article.format != "html":
+            return ()
+        return tuple(self._sheets(article))
+
+    def _sheets(self, article: Article) -> Iterator[Sheet]:
+        from exactquote.rendered.linked import linked_styles
+
+        for key, css, media in linked_styles(article.html, article.path, self._assets):
+            made = self._parsed.get(f"{media}\n{key}")
+            if made is None:
+                made = self._parsed[f"{media}\n{key}"] = sheet(css, media=media)
+            yield made
+
+
+def _rows(proved: _Proved) -> list[Row]:
+    rows = []
+    for verdict in proved.verdicts:
+        if verdict.link is None:
+            continue
+        source = verdict.written.source
+        page = proved.pages.get(source)
+        rows.append(
+            Row(
+                verdict.written.claim,
+                verdict.quote or "",
+                proved.pages[verdict.doc].title,
+                page_url(page_path(verdict.doc)),
+                verdict.link.href,
+                verdict.id,
+                page.title if page else "",
+                page_path(source) if page else "",
+            )
+        )
+    return rows
+
+
+def _aliases(pages: Mapping[str, Page]) -> dict[str, str]:
+    """Other names of a document: with its suffix, and a folder's for its index page."""
+    aliases: dict[str, str] = {}
+    for doc in pages:
+        aliases[f"{doc}.html"] = doc
+        if doc.endswith("/index"):
+            folder = doc.removesuffix("/index")
+            aliases[folder] = aliases[f"{folder}/"] = doc
+    return aliases
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a glob covers the path; `*` stays within a folder and `**` does not."""
+    return any(_glob(path.split("/"), pattern.split("/")) for pattern in patterns)
+
+
+def _glob(parts: list[str], pattern: list[str]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_glob(parts[at:], pattern[1:]) for at in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _glob(parts[1:], pattern[1:])
+
+
+def _nav_item(article: Article) -> NavItem:
+    section = str(PurePosixPath(article.id).parent)
+    return NavItem(
+        article.title,
+        page_path(article.id),
+        article.id,
+        "" if section == "." else section,
+        article.summary,
+    )
+
+
+def _nav_order(article: Article) -> tuple[Any, ...]:
+    section = str(PurePosixPath(article.id).parent)
+    order = article.front.get("order")
+    number = int(order) if isinstance(order, str) and order.isdigit() else 1_000_000
+    return (section, not article.id.endswith("index"), number, article.id)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _silent(what: str, done: int, of: int) -> None:
+    """No progress is shown."""

@@ -1,0 +1,505 @@
+"""Turn the final HTML of a page into the text that browsers search: runs between cuts.
+
+A run is a stretch of text that every supported browser can match as one piece. Inline
+markup doesn't end a run; blocks, table parts, line breaks and replaced elements do. Only
+this module makes a `Page`, so whoever holds one need not ask whether it was rendered.
+
+The rules and their measurements are in the handbook, `corpus/reference/text-model.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from exactquote.rendered.hazards import hazards
+from exactquote.rendered.styles import Look, Sheet, Styles, apply
+
+# Between two runs in `Page.text`. An HTML parser never yields NUL, so no quote can hold it.
+CUT = "\x00"
+
+
+class Kind(IntEnum):
+    """Who sees the text of a run."""
+
+    TEXT = 0
+    """Every reader, in every supported browser: the only kind that can be cited."""
+    CHROME = 1
+    """Every reader, but it belongs to the site's frame, not to the document."""
+    CONTROL = 2
+    """A button's label: visible, but browsers disagree on what surrounds it."""
+    FOREIGN = 3
+    """Text of svg, math or ruby, shadow roots and custom elements: browsers disagree."""
+    CLIPPED = 4
+    """For screen readers only: browsers match it, but no one who looks at the page sees it."""
+    ALT = 5
+    """Alternative text; Firefox matches it where the picture is missing."""
+    VALUE = 6
+    """What a form field holds; WebKit doesn't match it."""
+    HIDDEN = 7
+    """Not rendered: no browser matches it."""
+
+
+class Run(NamedTuple):
+    """One searchable piece: `start` and `end` are offsets into the page's text."""
+
+    start: int
+    end: int
+    kind: Kind
+    pre: bool
+    """White space is kept as written."""
+    joint: str
+    """What ends the run: "block", or the inline cut that not every browser makes."""
+    space_before: bool
+    space_after: bool
+    """White space stood at the rim and was trimmed."""
+    anchor: str
+    """Nearest element id, "" when none comes before."""
+    trail: int
+    """Index into `Page.trails`."""
+    marks: tuple[tuple[int, int], ...]
+    """Where superscripts stand, as offsets into the page's text."""
+    tag: str
+    """The block element that holds the run."""
+    main: bool
+    """Inside the page's main part."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The searchable text of one final page. Offsets are code points into `text`."""
+
+    doc: str
+    path: str
+    text: str
+    runs: tuple[Run, ...]
+    trails: tuple[tuple[str, ...], ...]
+    html: str = field(repr=False)
+    title: str = ""
+    language: str = ""
+
+    @cached_property
+    def views(self) -> dict[str, Any]:
+        """The page as each browser searches it, kept by whoever makes them."""
+        return {}
+
+    @cached_property
+    def hazards(self) -> tuple[str, ...]:
+        """What scripts of the page do against links into it, in words."""
+        return hazards(self.html)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [run.start for run in self.runs]
+
+    def run_at(self, offset: int) -> int:
+        """Index of the run that holds `offset`; the one before when it is a cut."""
+        return bisect_right(self._starts, offset) - 1
+
+    def quote(self, start: int, end: int) -> str:
+        """The page's own text from `start` to `end`, cuts shown as spaces."""
+        return self.text[start:end].replace(CUT, " ")
+
+
+def read_page(
+    html: str,
+    *,
+    doc: str,
+    path: str,
+    title: str = "",
+    language: str = "",
+    sheets: Sequence[Sheet] = (),
+    article_only: bool = False,
+) -> Page:
+    """Parse a final page and cut its text into runs.
+
+    `article_only` makes text outside `<article>` citable by nobody (it still counts where
+    uniqueness is concerned): our own pages mark their documents that way.
+    """
+    tree = LexborHTMLParser(html)
+    walk = _Walk(apply(tree, sheets), _ids(tree), article_only)
+    root = tree.root
+    if root is not None:
+        walk.go(root)
+    return Page(
+        doc=doc,
+        path=path,
+        text=CUT.join(walk.texts),
+        runs=tuple(walk.runs),
+        trails=tuple(walk.trails),
+        html=html,
+        title=title or _title(tree),
+        language=language,
+    )
+
+
+# The tags that cut nothing: measured with passages across each of them.
+_TRANSPARENT = frozenset(
+    "a abbr b bdi bdo cite code data del dfn em i ins kbd mark q s samp small span strong"
+    " sub sup time u var wbr font tt big nobr acronym strike".split()
+)
+_NO_TEXT = frozenset("script style template noscript head meta link base title noframes".split())
+_BLOCK = frozenset(
+    "address article aside blockquote body caption center col colgroup dd details dialog dir div"
+    " dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend"
+    " li listing main menu nav ol optgroup option p plaintext pre search section summary table"
+    " tbody td tfoot th thead tr ul xmp".split()
+)
+_HEADING = {f"h{level}": level for level in range(1, 7)}
+_PRE = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
+_FOREIGN = frozenset({"svg", "math", "ruby"})
+# Their content is a fallback that a browser with the feature never shows.
+_EMBEDDED = frozenset({"iframe", "object", "video", "audio", "canvas", "embed", "frameset"})
+_FORM = frozenset({"input", "textarea", "select"})
+
+# Dropped wherever they stand: all three browsers look through them, in page and query alike.
+# ZWJ and ZWNJ stay, since emoji and Persian words are made with them.
+_INVISIBLE = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
+_HAS_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+# NBSP is no collapsible space: browsers keep it, and match it as a space.
+_SPACES = re.compile("[ \t\n\r\f]+")
+_RIM = " \t\n\r\f"
+
+
+class _Walk:
+    """One pass over the tree; what it gathers is read off by `read_page`."""
+
+    def __init__(self, styles: Styles, ids: dict[int, str], article_only: bool) -> None:
+        self.texts: list[str] = []
+        self.runs: list[Run] = []
+        self.trails: list[tuple[str, ...]] = [()]
+        self._styles = styles
+        self._ids = ids
+        self._article_only = article_only
+        self._offset = 0
+        self._pieces: list[str] = []
+        self._length = 0
+        self._space_before = False
+        self._gap = False
+        self._pre = False
+        self._joint = ""
+        self._kind = Kind.TEXT
+        self._marks: list[tuple[int, int]] = []
+        self._tag = "body"
+        self._main = 0
+        self._order = 0
+        self._open_ids: list[tuple[int, str]] = []
+        self._heading: tuple[int, str] = (-1, "")
+        self._stack: list[tuple[int, str]] = []
+        self._in_heading = 0
+        self._heading_texts: list[str] = []
+        self._heading_id: tuple[int, str] | None = None
+
+    def go(self, root: LexborNode) -> None:
+        """Visit every node in document order, without recursion: pages nest as they like."""
+        node: LexborNode | None = root
+        parents: list[tuple[LexborNode, Any]] = []
+        while node is not None:
+            undo = self._enter(node)
+            child = node.first_child if undo is not _SKIP else None
+            if child is not None:
+                parents.append((node, undo))
+                node = child
+                continue
+            if undo is not None and undo is not _SKIP:
+                undo()
+            following = node.next
+            while following is None and parents:
+                node, undo = parents.pop()
+                if undo is not None:
+                    undo()
+                following = node.next
+            node = following
+        self._cut("block")
+
+    def _enter(self, node: LexborNode) -> Any:
+        """Take in one node; returns what to do when it is left, or `_SKIP`."""
+        tag = node.tag
+        if tag == "-text":
+            self._text(node.text_content or "")
+            return None
+        if tag is None or tag[0] in "-!":
+            return None
+        look = self._styles.looks.get(node.mem_id)
+        identity = self._ids.get(node.mem_id)
+        if look is None and identity is None and tag in _TRANSPARENT:
+            return self._mark_end() if tag == "sup" else None
+        if tag == "template" and "shadowrootmode" in node.attributes:
+            self._shadow(node)
+            return _SKIP
+        if tag in _NO_TEXT:
+            # Not even hidden text: a script's source is no text of the page.
+            self._soften("hidden")
+            return _SKIP
+        return self._element(node, tag, look, identity)
+
+    def _element(self, node: LexborNode, tag: str, look: Look | None, identity: str | None) -> Any:
+        before = (self._kind, self._pre, self._tag, len(self._open_ids))
+        if identity:
+            self._order += 1
+            self._open_ids.append((self._order, identity))
+            if self._in_heading and self._heading_id is None:
+                self._heading_id = (self._order, identity)
+        joint = _joint(tag, look)
+        if joint:
+            self._cut(joint)
+        undo_heading = None
+        if tag in _HEADING:
+            undo_heading = self._open_heading(_HEADING[tag], identity)
+        if tag in ("main", "article"):
+            self._main += 1
+        if joint == "block":
+            self._tag = tag
+        kind = _kind(tag) if look is None else max(_kind(tag), _kind_by_look(look))
+        if kind > self._kind:
+            self._kind = kind
+        if look is not None and look.white_space is not None:
+            self._pre = look.white_space != "normal"
+        elif tag in _PRE:
+            self._pre = True
+        self._aside(node, tag)
+        if tag in _EMBEDDED:
+            self._kind = Kind.HIDDEN
+        mark_end = self._mark_end() if tag == "sup" else None
+
+        def leave() -> None:
+            if mark_end is not None:
+                mark_end()
+            if joint:
+                self._cut(joint)
+            if undo_heading is not None:
+                undo_heading()
+            if tag in ("main", "article"):
+                self._main -= 1
+            self._kind, self._pre, self._tag = before[0], before[1], before[2]
+            del self._open_ids[before[3] :]
+
+        return leave
+
+    def _text(self, raw: str) -> None:
+        if _HAS_INVISIBLE.search(raw):
+            raw = raw.translate(_INVISIBLE)
+        if self._pre:
+            if self._length or raw.strip():
+                self._pieces.append(raw)
+                self._length += len(raw)
+            return
+        text = _SPACES.sub(" ", raw)
+        if not text:
+            return
+        if text[0] == " " and (not self._length or self._pieces[-1][-1] == " "):
+            if not self._length:
+                self._space_before = True
+            text = text[1:]
+            if not text:
+                return
+        self._pieces.append(text)
+        self._length += len(text)
+
+    def _mark_end(self) -> Any:
+        start = self._length
+        runs = len(self.runs)
+
+        def end() -> None:
+            if len(self.runs) == runs and self._length > start:
+                self._marks.append((start, self._length))
+
+        return end
+
+    def _aside(self, node: LexborNode, tag: str) -> None:
+        """Text that lives in attributes, as runs of its own."""
+        if tag in ("img", "area"):
+            self._lone(node.attributes.get("alt"), Kind.ALT, _natural_joint(tag))
+        elif tag == "input":
+            attributes = node.attributes
+            if attributes.get("type") not in ("hidden", "checkbox", "radio", "password"):
+                self._lone(attributes.get("value"), Kind.VALUE, "input")
+
+    def _lone(self, text: str | None, kind: Kind, joint: str) -> None:
+        if text and text.strip():
+            outer = self._kind
+            self._kind = max(kind, outer)
+            self._text(text)
+            self._cut(joint)
+            self._kind = outer
+
+    def _shadow(self, node: LexborNode) -> None:
+        """Text of a declarative shadow root: WebKit doesn't show what it matched there."""
+        outer = self._kind
+        self._cut("block")
+        self._kind = max(outer, Kind.FOREIGN)
+        for fragment in node.template_fragments():
+            self._text(fragment.text(separator=" "))
+            self._cut("block")
+        self._kind = outer
+
+    def _soften(self, joint: str) -> None:
+        """An element without text stands here: a passage may not span it."""
+        if self._length:
+            self._cut(joint)
+
+    def _cut(self, joint: str) -> None:
+        """End the run here. Of several cuts in a row the block wins, then the mixture."""
+        if not self._length:
+            self._gap = self._gap or self._space_before
+            self._space_before = False
+            self._rejoin(joint)
+            return
+        text = "".join(self._pieces)
+        lead = 0
+        if self._pre:
+            stripped = text.rstrip(_RIM)
+            lead = len(text) - len(text.lstrip("\n"))
+            text = stripped[lead:]
+            space_after = False
+        else:
+            space_after = text[-1] == " "
+            if space_after:
+                text = text[:-1]
+        if not text.strip():
+            self._forget(space=True)
+            self._rejoin(joint)
+            return
+        kind = self._kind
+        if kind is Kind.TEXT and self._article_only and not self._main:
+            kind = Kind.CHROME
+        start = self._offset
+        marks = tuple((start + max(0, a - lead), start + b - lead) for a, b in self._marks)
+        if self._in_heading and kind <= Kind.CHROME:
+            self._heading_texts.append(text)
+        self.texts.append(text)
+        self.runs.append(
+            Run(
+                start,
+                start + len(text),
+                kind,
+                self._pre,
+                joint,
+                self._space_before or self._gap,
+                space_after,
+                self._anchor(),
+                len(self.trails) - 1,
+                marks,
+                self._tag,
+                bool(self._main),
+            )
+        )
+        self._offset = start + len(text) + 1
+        self._forget(space=False)
+
+    def _forget(self, *, space: bool) -> None:
+        self._pieces = []
+        self._length = 0
+        self._marks = []
+        self._space_before = False
+        self._gap = space
+
+    def _rejoin(self, joint: str) -> None:
+        """A further cut with no text since the last one."""
+        if not self.runs:
+            return
+        last = self.runs[-1]
+        if last.joint == joint or last.joint == "block":
+            return
+        self.runs[-1] = last._replace(joint="block" if joint == "block" else "mixed")
+
+    def _anchor(self) -> str:
+        best = self._heading
+        if self._open_ids and self._open_ids[-1][0] > best[0]:
+            best = self._open_ids[-1]
+        return best[1]
+
+    def _open_heading(self, level: int, identity: str | None) -> Any:
+        self._in_heading += 1
+        self._heading_texts = []
+        self._heading_id = (self._order, identity) if identity else None
+
+        def close() -> None:
+            self._in_heading -= 1
+            kept = [item for item in self._stack if item[0] < level]
+            self._stack = [*kept, (level, " ".join(self._heading_texts))]
+            self.trails.append(tuple(text for _, text in self._stack))
+            if self._heading_id is not None:
+                self._heading = self._heading_id
+
+        return close
+
+
+_SKIP = object()
+
+
+def _joint(tag: str, look: Look | None) -> str:
+    """Which cut an element makes at its rims; "" for none."""
+    natural = _natural_joint(tag)
+    if look is None:
+        return natural
+    if look.display == "none":
+        return "block" if natural == "block" else "hidden"
+    if look.floated or look.positioned:
+        return "float"
+    if look.display == "block":
+        return "block"
+    if look.display == "cut-soft":
+        return "inline-block" if natural in ("", "inline-block") else natural
+    if look.display in ("inline", "contents") and natural == "block":
+        # The page says that its blocks flow as text; no browser was measured there.
+        return "styled"
+    if look.hidden:
+        return natural or "hidden"
+    return natural
+
+
+def _natural_joint(tag: str) -> str:
+    if tag in _BLOCK:
+        return "block"
+    if tag in _TRANSPARENT or tag == "picture":
+        return ""
+    if tag in ("br", "img", "button", "ruby", "svg", "math"):
+        return tag
+    if tag in _FORM:
+        return "input"
+    if tag in _EMBEDDED:
+        return "embed"
+    return "other"
+
+
+def _kind(tag: str) -> Kind:
+    if tag in _FOREIGN or "-" in tag:
+        return Kind.FOREIGN
+    if tag == "button":
+        return Kind.CONTROL
+    if tag == "textarea":
+        return Kind.VALUE
+    if tag in ("select", "datalist"):
+        return Kind.HIDDEN
+    return Kind.TEXT
+
+
+def _kind_by_look(look: Look) -> Kind:
+    if look.display == "none" or look.hidden or look.content_visibility == "hidden":
+        return Kind.HIDDEN
+    return Kind.CLIPPED if look.clipped else Kind.TEXT
+
+
+def _ids(tree: LexborHTMLParser) -> dict[int, str]:
+    """Element ids by node, each id only where it stands first: a browser goes there."""
+    found: dict[int, str] = {}
+    seen: set[str] = set()
+    for node in tree.css("[id]"):
+        identity = node.id
+        if identity and identity not in seen and not identity.isspace():
+            seen.add(identity)
+            found[node.mem_id] = identity
+    return found
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    node = tree.css_first("h1") or tree.css_first("title")
+    return " ".join(node.text().split()) if node is not None else ""

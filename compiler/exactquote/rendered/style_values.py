@@ -1,0 +1,243 @@
+"""Turns the declarations of one CSS rule into the few values that decide what text is.
+
+Values are normalised to what matters to a text finder: `display` to six words, `position`
+to in or out of flow, `white-space` to three ways of collapsing. CSS-wide keywords stay as
+they are; the cascade resolves them. A declaration that browsers would drop is dropped here,
+so an older fallback before it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+Token = Any
+"""A tinycss2 node; the library carries no types."""
+
+Declared = Mapping[str, str]
+"""Property to normalised value; `clip` stands for all ways of clipping text to nothing."""
+
+CSS_WIDE = frozenset({"initial", "inherit", "unset", "revert", "revert-layer"})
+
+_DISPLAY = {
+    "none": "none",
+    "contents": "contents",
+    "inline": "inline",
+    "block": "block",
+    "flow": "block",
+    "flow-root": "block",
+    "list-item": "block",
+    "table": "block",
+    "table-row": "block",
+    "table-cell": "block",
+    "table-caption": "block",
+    "table-column": "block",
+    "table-column-group": "block",
+    "table-row-group": "block",
+    "table-header-group": "block",
+    "table-footer-group": "block",
+    "flex": "flex",
+    "grid": "flex",
+    "grid-lanes": "flex",
+    # The children of an old-style box flow as in a block; it is there to clamp lines.
+    "-webkit-box": "block",
+    "-webkit-flex": "flex",
+    "inline-block": "inline-block",
+    "inline-table": "inline-block",
+    "ruby": "inline-block",
+    "math": "inline-block",
+    "inline-flex": "inline-flex",
+    "inline-grid": "inline-flex",
+    "-webkit-inline-box": "inline-block",
+    "-webkit-inline-flex": "inline-flex",
+}
+_INNER = {"flow", "flow-root", "table", "flex", "grid", "ruby", "math", "list-item"}
+_FLOAT = {
+    "none": "none",
+    "left": "side",
+    "right": "side",
+    "inline-start": "side",
+    "inline-end": "side",
+}
+_POSITION = {
+    "static": "in",
+    "relative": "in",
+    "sticky": "in",
+    "-webkit-sticky": "in",
+    "absolute": "out",
+    "fixed": "out",
+}
+_VISIBILITY = {"visible": "visible", "hidden": "hidden", "collapse": "hidden"}
+_COLLAPSE = {
+    "normal": "normal",
+    "collapse": "normal",
+    "nowrap": "normal",
+    "wrap": "normal",
+    "balance": "normal",
+    "pre": "pre",
+    "pre-wrap": "pre",
+    "preserve": "pre",
+    "preserve-spaces": "pre",
+    "break-spaces": "pre",
+    "pre-line": "pre-line",
+    "preserve-breaks": "pre-line",
+}
+_CONTENT_VISIBILITY = {"visible": "visible", "auto": "auto", "hidden": "hidden"}
+_TRANSFORM = {
+    "none": "none",
+    "uppercase": "changed",
+    "lowercase": "changed",
+    "capitalize": "changed",
+    "full-width": "changed",
+    "full-size-kana": "changed",
+    "math-auto": "changed",
+}
+_SINGLE = {
+    "float": _FLOAT,
+    "position": _POSITION,
+    "visibility": _VISIBILITY,
+    "content-visibility": _CONTENT_VISIBILITY,
+}
+_CLIPPING = {"clip", "clip-path", "-webkit-clip-path", "width", "height", "overflow"}
+_ALL = (
+    "display",
+    "float",
+    "position",
+    "visibility",
+    "white-space",
+    "content-visibility",
+    "text-transform",
+    "clip",
+)
+
+DECIDING = frozenset(
+    {
+        *_SINGLE,
+        *("display", "white-space", "white-space-collapse", "text-transform", "all"),
+        *("clip", "clip-path", "-webkit-clip-path", "overflow"),
+    }
+)
+"""Properties for whose sake a rule is kept; sizes count only beside one of them."""
+
+NOTHING: Declared = MappingProxyType({})
+
+
+def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
+    """The normal and the important values that one declaration block sets."""
+    values: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    clipping: dict[str, list[Token]] = {}
+    clip_important = False
+    for declaration in declarations:
+        name = declaration.lower_name
+        words = [t for t in declaration.value if t.type not in ("whitespace", "comment")]
+        if name in _CLIPPING:
+            clipping[name] = words
+            clip_important = clip_important or (declaration.important and name in DECIDING)
+            continue
+        into = values[1 if declaration.important else 0]
+        if name == "all":
+            value = _keyword(words)
+            if value in CSS_WIDE:
+                into.update(dict.fromkeys(_ALL, value))
+        elif name in DECIDING:
+            value = _value(name, words)
+            if value:
+                into["white-space" if name == "white-space-collapse" else name] = value
+    clip = _clip(clipping)
+    if clip:
+        values[1 if clip_important else 0]["clip"] = clip
+    normal, important = values
+    return normal or NOTHING, important or NOTHING
+
+
+def _value(name: str, words: Sequence[Token]) -> str:
+    """The normalised value, or "" where a browser would drop the declaration."""
+    keyword = _keyword(words)
+    if keyword in CSS_WIDE:
+        return keyword
+    if name == "display":
+        return _DISPLAY.get(keyword, "") if keyword else _two_word_display(words)
+    if name in ("white-space", "white-space-collapse"):
+        return _white_space(words)
+    if name == "text-transform":
+        parts = {_TRANSFORM.get(_keyword([word]), "") for word in words}
+        return "" if "" in parts else "changed" if "changed" in parts else "none"
+    return _SINGLE[name].get(keyword, "")
+
+
+def _keyword(words: Sequence[Token]) -> str:
+    if len(words) == 1 and words[0].type == "ident":
+        return str(words[0].lower_value)
+    return ""
+
+
+def _two_word_display(words: Sequence[Token]) -> str:
+    names = {_keyword([word]) for word in words}
+    outer = names & {"block", "inline"}
+    inner = names - outer
+    if len(words) < 2 or len(outer) > 1 or not inner <= _INNER:
+        return ""
+    inner -= {"flow"}
+    if "inline" not in outer and ("block" in outer or not inner & {"ruby", "math"}):
+        return "flex" if inner & {"flex", "grid"} else "block"
+    if inner & {"flex", "grid"}:
+        return "inline-flex"
+    return "inline-block" if inner else "inline"
+
+
+def _white_space(words: Sequence[Token]) -> str:
+    """`white-space` is a shorthand by now: `preserve nowrap` collapses nothing."""
+    parts = [_COLLAPSE.get(_keyword([word]), "") for word in words]
+    if not parts or "" in parts:
+        return ""
+    return next((part for part in parts if part != "normal"), "normal")
+
+
+def _clip(block: Mapping[str, list[Token]]) -> str:
+    """ "clipped" where the block is one of the screen-reader-only patterns, "clear" where it
+    undoes one, else "".
+    """
+    clip = block.get("clip", [])
+    path = block.get("clip-path") or block.get("-webkit-clip-path", [])
+    if _clips_rect(clip) or _clips_path(path):
+        return "clipped"
+    sizes = [_pixels(block.get(name, [])) for name in ("width", "height")]
+    overflow = _keyword(block.get("overflow", []))
+    if overflow in ("hidden", "clip") and all(size is not None and size <= 1 for size in sizes):
+        return "clipped"
+    if _keyword(clip) in ("auto", *CSS_WIDE) or _keyword(path) in ("none", *CSS_WIDE):
+        return "clear"
+    return ""
+
+
+def _clips_rect(words: Sequence[Token]) -> bool:
+    if len(words) != 1 or words[0].type != "function" or words[0].lower_name != "rect":
+        return False
+    edges = [t.value for t in words[0].arguments if t.type in ("number", "dimension")]
+    if len(edges) != 4:
+        return False
+    top, right, bottom, left = edges
+    return bool(right - left <= 1 or bottom - top <= 1)
+
+
+def _clips_path(words: Sequence[Token]) -> bool:
+    if len(words) != 1 or words[0].type != "function":
+        return False
+    kinds = ("number", "dimension", "percentage")
+    sizes = [t for t in words[0].arguments if t.type in kinds]
+    if words[0].lower_name == "inset" and len(sizes) in (1, 2):
+        return bool(sizes[0].type == "percentage" and sizes[0].value >= 50)
+    if words[0].lower_name in ("circle", "ellipse", "polygon"):
+        return bool(sizes) and all(size.value == 0 for size in sizes)
+    return False
+
+
+def _pixels(words: Sequence[Token]) -> float | None:
+    if len(words) != 1:
+        return None
+    if words[0].type == "number" and words[0].value == 0:
+        return 0.0
+    if words[0].type == "dimension" and words[0].lower_unit == "px":
+        return float(words[0].value)
+    return None

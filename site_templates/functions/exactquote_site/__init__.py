@@ -1,0 +1,1 @@
+"""What the deployed site runs: reads the files of a build and imports nothing of the compiler."""

@@ -1,0 +1,1 @@
+"""Turn a built site into answers to requests."""
