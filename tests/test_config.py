@@ -153,9 +153,7 @@ def test_two_configurations_in_one_folder_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[tool.other]\n", "[tool]\nexactquote = ", "# no table\n"])
-def test_the_pyproject_of_another_project_is_none_of_our_business(
-    folder: Path, text: str
-) -> None:
+def test_the_pyproject_of_another_project_is_none_of_our_business(folder: Path, text: str) -> None:
     (folder / "pyproject.toml").write_text(text)
     if text.endswith("= "):
         with pytest.raises(ConfigError):

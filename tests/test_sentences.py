@@ -7,8 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-
+from exactquote.rendered.edges import inside_word
+from exactquote.rendered.graphemes import is_boundary
 from exactquote.rendered.sentences import sentences
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from tests.shared_data import shared
 
 CASES = Path(__file__).parent / "spec_sentences"
@@ -75,6 +79,48 @@ def test_agrees_with_the_unicode_samples_but_for_stated_rules() -> None:
         checked += 1
         assert cut(text, "en") == [p.strip() for p in pieces if p.strip()], ascii(text)
     assert checked > 100
+
+
+AWKWARD = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [
+                *'.!?…。！？．؟।"“”„«»()（）「」[1] \n-–,',
+                *"\u00a0\u3000\u200b\u00ad\u200d\u0301\u0e31",
+                ". ",
+                "! ",
+            ]
+        ),
+        st.sampled_from(
+            ["Dr", "z. B", "A", "b", "3", "Word", "word", "camelCase", "文", "です", "ไทย"]
+        ),
+        st.sampled_from(["🎉", "👩‍💻", "🇩", "🇩🇪", "각", "ᄀ", "ᅡ", "क", "्", "é", "\ufe0f", "𝐛"]),
+        st.characters(),
+    ),
+    max_size=40,
+).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(AWKWARD, st.sampled_from(["en", "de", "zh", "ja", "el", "fr", "und"]))
+def test_every_character_is_in_one_sentence(text: str, language: str) -> None:
+    spans = sentences(text, language)
+    edges = [edge for span in spans for edge in span]
+    assert edges == sorted(edges)
+    covered = "".join(text[start:end] for start, end in spans)
+    left = "".join(
+        text[a:b] for a, b in zip([0, *edges[1::2]], [*edges[::2], len(text)], strict=True)
+    )
+    assert not left.strip()
+    assert len(covered) + len(left) == len(text)
+    for start, end in spans:
+        assert start < end
+        assert not text[end - 1].isspace()
+        # A space keeps its place before a mark that has it for its base.
+        assert not text[start].isspace() or not is_boundary(text, start + 1)
+    for edge in edges:
+        assert is_boundary(text, edge)
+        assert inside_word(text, edge) != "yes"
 
 
 def test_takes_linear_time() -> None:

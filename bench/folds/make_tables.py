@@ -229,7 +229,7 @@ def firefox_fold(c: str, weight: str) -> str:
         base = decomposed[0]
     ascii_ = LATIN_ASCII(folded)
     compatible = NFKD(folded).lower()
-    if len(compatible) == 1 and compatible.isascii() and compatible.isalnum():
+    if ascii_ != folded and len(compatible) == 1 and compatible.isascii() and compatible.isalnum():
         # Some versions of that transliteration take a black-letter H for an x.
         ascii_ = compatible
     is_space = icu.Char.hasBinaryProperty(folded, PROPERTY.WHITE_SPACE)

@@ -66,6 +66,7 @@ class Chromium:
     """A running Chromium with one tab."""
 
     def __init__(self, program: Path, seconds_max: float) -> None:
+        """Start `program`. Raises `Gone` if it does not."""
         self._seconds_max = seconds_max
         self._program = Program(
             lambda folder: [str(program), *_FLAGS, f"--user-data-dir={folder}/profile"],

@@ -17,6 +17,7 @@ class DevTools:
     """A conversation with one browser. No port, no driver: it ends when the pipe does."""
 
     def __init__(self, pipe: tuple[int, int]) -> None:
+        """Speak into the first descriptor and listen to the second."""
         self._writing, self._reading = pipe
         self._received = bytearray()
         self._messages = 0

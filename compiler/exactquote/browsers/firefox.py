@@ -48,6 +48,7 @@ class Firefox:
     """A running Firefox with one tab."""
 
     def __init__(self, program: Path, seconds_max: float) -> None:
+        """Start `program`. Raises `Gone` if it does not."""
         self._seconds_max = seconds_max
         self._program = Program(
             lambda folder: [
@@ -89,7 +90,8 @@ class Firefox:
         while True:
             answer = self._call("WebDriver:ExecuteScript", deadline, **_script(_READ))
             late = time.monotonic() - loaded > _RETRY_SECONDS
-            if is_about(answer, token) and (answer["ranges"] or late):
+            # Now and then the script runs in a document that is just being left, and is lost.
+            if answer and is_about(answer, token) and (answer["ranges"] or late):
                 return landing(answer)
             if time.monotonic() > deadline - _MARGIN_SECONDS:
                 raise Refused("the tab shows another page than the one asked for")

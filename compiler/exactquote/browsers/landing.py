@@ -35,6 +35,7 @@ class Silent(Exception):
     """The browser did not answer in time; `frozen` if its tab answered nothing at all."""
 
     def __init__(self, message: str, *, frozen: bool = True) -> None:
+        """Say what was waited for."""
         super().__init__(message)
         self.frozen = frozen
 

@@ -16,6 +16,7 @@ class Marionette:
     """A conversation with one Firefox."""
 
     def __init__(self, port: int, deadline: float) -> None:
+        """Call the Firefox that listens on `port`. Raises `Gone` if none does."""
         self._received = bytearray()
         self._messages = 0
         try:

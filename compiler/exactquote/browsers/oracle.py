@@ -183,6 +183,7 @@ class Browser:
     """A browser that is started when first needed, and again whenever it freezes or dies."""
 
     def __init__(self, name: BrowserName, seconds_max: float = SECONDS_MAX) -> None:
+        """Name the browser; nothing is started yet."""
         self.name = name
         self.pixels = name == "webkit"
         self._seconds_max = seconds_max

@@ -48,11 +48,15 @@ class Program:
         *,
         piped: bool = False,
     ) -> None:
+        """Start what `command` makes of the folder; piped, it is spoken to through pipes."""
         self.folder = Path(tempfile.mkdtemp(prefix="exactquote-"))
         try:
             self._shell = subprocess.Popen(
-                ["/bin/sh", "-c", _PIPED if piped else _GUARDED, "sh", str(self.folder)]
-                + list(command(self.folder)),
+                [
+                    *("/bin/sh", "-c", _PIPED if piped else _GUARDED),
+                    *("sh", str(self.folder)),
+                    *command(self.folder),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE if piped else subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

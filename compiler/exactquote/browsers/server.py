@@ -14,6 +14,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 PAINT = "paint"
 """The query `?paint=RRGGBB` asks for a page whose highlights are painted in that colour."""
 
+PAINT_CLASS = "exactquote-paint"
+"""Class of the elements that a page is painted with."""
+
 _PAINT_PATH = ".exactquote-paint.css"
 _COLOUR = re.compile(r"[0-9a-f]{6}")
 _TYPES = {
@@ -41,6 +44,7 @@ class Server:
         site: Mapping[str, bytes] | Path,
         headers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
+        """Serve from now on, on a port that was free."""
         self._site = site.resolve() if isinstance(site, Path) else site
         self._headers = headers if headers is not None else {}
         self._http = _Http(("127.0.0.1", 0), _handler(self))
@@ -57,7 +61,7 @@ class Server:
         path = unquote(address.path).removeprefix("/")
         colour = parse_qs(address.query).get(PAINT, [""])[0]
         if path == _PAINT_PATH and _COLOUR.fullmatch(colour):
-            return 200, {"Content-Type": _TYPES[".css"]}, _paint(colour)
+            return 200, {"Content-Type": _TYPES[".css"]}, _paint(colour).encode()
         name = f"{path}index.html" if not path or path.endswith("/") else path
         body = self._read(name)
         if body is None and self._read(f"{name}/index.html") is not None:
@@ -67,11 +71,7 @@ class Server:
             return 404, {"Content-Type": _TYPES[".html"]}, b"<!doctype html><title>404</title>"
         kind = _type(name)
         if "html" in kind and _COLOUR.fullmatch(colour):
-            # At the very end it can't move any text, nor the page's own <meta charset>. Not an
-            # inline style, which a page's own content security policy may forbid; absolute,
-            # since a page's <base> may lead elsewhere.
-            href = f"{self.origin}/{_PAINT_PATH}?{PAINT}={colour}"
-            body += f'<link rel="stylesheet" href="{href}">'.encode()
+            body += _paint_tags(self.origin, colour)
         return 200, {"Content-Type": kind, **self._headers.get(name, {})}, body
 
     def close(self) -> None:
@@ -145,9 +145,18 @@ def _type(name: str) -> str:
     return _TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-def _paint(colour: str) -> bytes:
+def _paint_tags(origin: str, colour: str) -> bytes:
+    # They come at the very end of a page, where they can't move any text, nor the page's own
+    # <meta charset>. A content security policy may forbid either of the two; the address is
+    # absolute, since a page's <base> may lead elsewhere.
+    href = f"{origin}/{_PAINT_PATH}?{PAINT}={colour}"
+    style = f"<style class={PAINT_CLASS}>{_paint(colour)}</style>"
+    return f'{style}<link class={PAINT_CLASS} rel=stylesheet href="{href}">'.encode()
+
+
+def _paint(colour: str) -> str:
     # Text in the colour of its ground leaves a solid box, so any pixel of it can be read.
     style = (
         f"background:#{colour} !important;color:#{colour} !important;text-shadow:none !important"
     )
-    return f"::target-text{{{style}}}".encode()
+    return f"::target-text{{{style}}}"

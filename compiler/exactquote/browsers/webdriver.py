@@ -14,6 +14,7 @@ class WebDriver:
     """A conversation with one driver, over one connection that is kept open."""
 
     def __init__(self, port: int, capabilities: dict[str, Any], deadline: float) -> None:
+        """Have the driver on `port` start a browser with these capabilities."""
         self._http = http.client.HTTPConnection("127.0.0.1", port)
         self._session = ""
         wanted = {"capabilities": {"alwaysMatch": capabilities}}

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from exactquote.browsers.landing import Gone, Landing, Refused, Silent
-from exactquote.browsers.painted import Painted
+from exactquote.browsers.painted import Painted, Picture
 from exactquote.browsers.processes import Program
-from exactquote.browsers.server import PAINT
+from exactquote.browsers.server import PAINT, PAINT_CLASS
 from exactquote.browsers.webdriver import WebDriver
 
 _WIDTH, _HEIGHT = 1000, 1000
@@ -27,10 +27,9 @@ _MARGIN_SECONDS = 1.0
 _RETRY_SECONDS = 0.7
 _VIEWPORTS_MAX = 40
 _COLOURS = tuple(f"ff{green:02x}{blue:02x}" for blue in (255, 215, 175) for green in (0, 40, 80))
-_STATE = """
-const entry = performance.getEntriesByType("navigation")[0] || {};
-return {address: location.href, ready: document.readyState === "complete",
-        status: entry.responseStatus || 0, y: scrollY, x: scrollX};
+_STATE = f"""
+return {{address: location.href, ready: document.readyState === "complete", y: scrollY, x: scrollX,
+        paint: [...document.querySelectorAll(".{PAINT_CLASS}")].some((one) => one.sheet)}};
 """
 
 
@@ -40,6 +39,7 @@ class Webkit:
     pixels = True
 
     def __init__(self, driver: Path, seconds_max: float) -> None:
+        """Start a display, `driver` and its browser. Raises `Gone` if one of them does not."""
         self._seconds_max = seconds_max
         self._colours = itertools.cycle(_COLOURS)
         self._display = Program(
@@ -97,16 +97,17 @@ class Webkit:
         while not (state := self._state(deadline))["ready"] or token not in str(state["address"]):
             if time.monotonic() > deadline - _MARGIN_SECONDS:
                 raise Refused("the tab shows another page than the one asked for")
+        if not state["paint"]:
+            raise Refused("WebKit can only be asked about pages that Server may paint")
         scrolled = bool(state["y"] or state["x"])
         painted = Painted(colour)
         while not self._look(painted, deadline) or not painted.found:
             if time.monotonic() - loaded > _RETRY_SECONDS:
                 break
-        scrolled = scrolled or bool((landed := self._state(deadline))["y"] or landed["x"])
+        state = self._state(deadline)
+        scrolled = scrolled or bool(state["y"] or state["x"])
         self._look_around(painted, deadline)
-        status = int(str(state["status"]))
-        error = f"the page answered with HTTP status {status}" if status >= 400 else None
-        return painted.landing(scrolled, error)
+        return painted.landing(scrolled)
 
     def fresh_tab(self) -> None:
         """Go on in a new tab that never saw a page."""
@@ -128,12 +129,16 @@ class Webkit:
     def _look(self, painted: Painted, deadline: float) -> bool:
         """Read one picture; says whether the page stood still meanwhile."""
         driver = self._running()
-        before = driver.call("POST", "/execute/sync", _script(painted.SCRIPT), deadline)
-        picture = base64.b64decode(driver.call("GET", "/screenshot", None, deadline))
-        after = self._state(deadline)
-        if (before["x"], before["y"]) != (after["x"], after["y"]):
+        before = self._state(deadline)
+        picture = Picture(base64.b64decode(driver.call("GET", "/screenshot", None, deadline)))
+        rows = picture.rows_of(painted.colour)
+        if rows is None:
+            return True
+        script = _script(painted.SCRIPT, *rows)
+        window = driver.call("POST", "/execute/sync", script, deadline)
+        if (before["x"], before["y"]) != (window["x"], window["y"]):
             return False
-        painted.read(before, picture)
+        painted.read(window, picture)
         return True
 
     def _look_around(self, painted: Painted, deadline: float) -> None:
@@ -185,8 +190,8 @@ def _painted(url: str, colour: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}{PAINT}={colour}{hash_sign}{fragment}"
 
 
-def _script(script: str) -> dict[str, object]:
-    return {"script": script, "args": []}
+def _script(script: str, *arguments: float) -> dict[str, object]:
+    return {"script": script, "args": list(arguments)}
 
 
 def _listens(port: int) -> bool | None:

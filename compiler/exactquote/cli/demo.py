@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +84,7 @@ def command(folder: Path | None, options: Options) -> int:
 def _copy(folder: Path | None, copy: Path, options: Options) -> Settings:
     if folder is None and not Path("corpus").is_dir():
         for path, text in CORPUS.items():
-            _write(copy / path, text.encode())
+            _write(copy, path, text.encode())
         return Settings()
     root = folder if folder is not None else Path("corpus")
     settings = settings_for(root, options)
@@ -96,11 +97,11 @@ def _copy(folder: Path | None, copy: Path, options: Options) -> Settings:
         )
     # Just what was read is copied, so a corpus beside large other things is no trouble.
     for document in corpus.documents:
-        _write(copy / document.path, document.text.encode())
+        _write(copy, document.path, document.text.encode())
     for citation_file in corpus.citation_files:
-        _write(copy / citation_file.path, citation_file.text.encode())
+        _write(copy, citation_file.path, citation_file.text.encode())
     for path, content in corpus.assets.items():
-        _write(copy / path, content)
+        _write(copy, path, content)
     return settings
 
 
@@ -111,12 +112,15 @@ def _read(root: Path, settings: Settings) -> Corpus:
     return read_site(root, settings) if is_site(root) else read_corpus(root, settings)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(folder: Path, path: str, content: bytes) -> None:
+    # Paths of a corpus are UTF-8, whatever the locale says.
+    file = os.path.join(os.fsencode(folder), path.encode())
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(file, "xb") as stream:
+            stream.write(content)
     except OSError as error:
-        raise Refusal(f"the corpus can't be copied to {path}: {error.strerror}") from None
+        raise Refusal(f"the corpus can't be copied to {folder}: {error.strerror}") from None
 
 
 def _made_up(quote: str) -> str:

@@ -47,18 +47,23 @@ def say_report(build: Build, root: Path, options: Options) -> None:
 
 def shown_from(root: Path) -> Callable[[str], str]:
     """A function that turns a path under `root` into one seen from the working folder."""
-    here = os.getcwd()
+    here = _readable(os.getcwd())
+    base = _readable(root)
     memo: dict[str, str] = {}
 
     def shown(path: str) -> str:
         if path not in memo:
-            joined = os.path.normpath(os.path.join(root, path))
+            joined = os.path.normpath(os.path.join(base, path))
             if os.path.isabs(joined) and joined.startswith(here.rstrip("/") + "/"):
                 joined = os.path.relpath(joined, here)
             memo[path] = joined.replace(os.sep, "/")
         return memo[path]
 
     return shown
+
+
+def _readable(path: str | Path) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 class ProgressLine:

@@ -8,13 +8,13 @@ crosses blocks. Each is proved by matching it against the page again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
 from exactquote.deeplink.directive import Directive, encode, fragment
-from exactquote.deeplink.match import Rivals, landings, lands
+from exactquote.deeplink.match import Rivals, first_after, landings, lands
 from exactquote.model import DeepLink, Span
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.graphemes import is_boundary
@@ -63,9 +63,9 @@ def directive_for(page: Page, span: Span) -> Directive | NoLink:
     """The directive for `span`: alone, with context, or as a range; each one proved."""
     first, last = page.run_at(span.start), page.run_at(span.end - 1)
     if first == last and span.end - span.start <= EXACT_CHARS_MAX:
-        shapes = _exact(page, span)
+        shapes = [Directive(page.text[span.start : span.end])]
     else:
-        shapes = _ranges(page, span, first, last)
+        shapes = list(_ranges(page, span, first, last))
     for directive in shapes:
         if lands(page, directive, span):
             return directive
@@ -76,26 +76,40 @@ def directive_for(page: Page, span: Span) -> Directive | NoLink:
     return NoLink("look-alike" if rival else "cannot-land", rival)
 
 
-def _exact(page: Page, span: Span) -> Iterator[Directive]:
-    yield Directive(page.text[span.start : span.end])
-
-
 def _ranges(page: Page, span: Span, first: int, last: int) -> Iterator[Directive]:
-    """Ranges whose rims grow word by word, the shortest first."""
+    """The shortest range that begins and ends nowhere else, then the whole text of one run."""
     heads = _heads(page, span, page.runs[first])
     tails = _tails(page, span, page.runs[last])
-    if not heads or not tails:
-        return
-    whole = first == last
-    for words in range(max(len(heads), len(tails))):
-        head, tail = heads[min(words, len(heads) - 1)], tails[min(words, len(tails) - 1)]
-        if whole and head + tail >= span.end - span.start:
-            break
-        yield Directive(
-            page.text[span.start : span.start + head], page.text[span.end - tail : span.end]
-        )
-    if whole:
+    if heads and tails:
+        head = _head(page, span, heads)
+        tail = _tail(page, span, head, tails)
+        if first != last or head + tail < span.end - span.start:
+            start = page.text[span.start : span.start + head]
+            yield Directive(start, page.text[span.end - tail : span.end])
+    if first == last:
         yield Directive(page.text[span.start : span.end])
+
+
+def _head(page: Page, span: Span, lengths: list[int]) -> int:
+    """The shortest start that stands nowhere before; the shortest of all if each one does."""
+    shortest = Span(span.start, span.start + lengths[0])
+    rivals = Rivals(page, Directive(page.text[shortest.start : shortest.end]), shortest)
+    places = rivals.places
+    for length in lengths:
+        places = rivals.with_start(places, page.text[span.start : span.start + length])
+        if not places:
+            return length
+    return lengths[0]
+
+
+def _tail(page: Page, span: Span, head: int, lengths: list[int]) -> int:
+    """The shortest end that stands nowhere between the start and where it belongs."""
+    for length in lengths:
+        begin = max(span.end - length, span.start + head)
+        found = first_after(page, page.text[span.end - length : span.end], span.start + head)
+        if found is not None and begin == span.end - length and found.end == span.end:
+            return length
+    return lengths[0]
 
 
 def _heads(page: Page, span: Span, run: Run) -> list[int]:
@@ -117,94 +131,84 @@ def _pinned(page: Page, bare: Directive, span: Span) -> Directive | None:
     rivals = Rivals(page, bare, span)
     if rivals.target is None:
         return None
-    prefix, left_by_prefix = _shortest(_prefixes(page, span), rivals.with_prefix, rivals.places)
-    suffix, left_by_suffix = _shortest(_suffixes(page, span), rivals.with_suffix, rivals.places)
-    if not left_by_prefix and not left_by_suffix:
-        by_prefix, by_suffix = _with(bare, prefix, ""), _with(bare, "", suffix)
-        return min((by_prefix, by_suffix), key=_size)
-    if not left_by_prefix:
-        return _with(bare, prefix, "")
-    if not left_by_suffix:
-        return _with(bare, "", suffix)
-    # Neither side alone: the whole lead-in, then as little of what follows as is needed.
-    suffix, left = _shortest(_suffixes(page, span), rivals.with_suffix, left_by_prefix)
-    if left:
-        return None
-    still = rivals.with_suffix(rivals.places, suffix) or ()
-    prefix, _ = _shortest(_prefixes(page, span), rivals.with_prefix, still)
-    return _with(bare, prefix, suffix)
+    before = {place: rivals.shared_before(place) for place in rivals.places}
+    after = {place: rivals.shared_after(place) for place in rivals.places}
+    prefixes = [(rivals.chars_before(c.start), c) for c in _prefixes(page, span)]
+    suffixes = [(rivals.chars_after(c.end), c) for c in _suffixes(page, span)]
+    prefix = _longer_than(max(before.values(), default=0), prefixes)
+    suffix = _longer_than(max(after.values(), default=0), suffixes)
+    if prefix is None and suffix is None and prefixes and suffixes:
+        # Neither side alone: the whole lead-in, as little as needed of what follows, and
+        # then no more of the lead-in than that leaves to do.
+        left = [place for place in rivals.places if before[place] >= prefixes[-1][0]]
+        suffix = _longer_than(max(after[place] for place in left), suffixes)
+        if suffix is None:
+            return None
+        left = [place for place in rivals.places if after[place] >= rivals.chars_after(suffix.end)]
+        prefix = _longer_than(max(before[place] for place in left), prefixes)
+        return _with(page, bare, prefix, suffix)
+    alone = [_with(page, bare, prefix, None)] if prefix else []
+    alone += [_with(page, bare, None, suffix)] if suffix else []
+    return min(alone, key=_size, default=None)
 
 
-_Places = tuple[tuple[int, int], ...]
+def _longer_than(shared: int, contexts: list[tuple[int, Span]]) -> Span | None:
+    for chars, context in contexts:
+        if chars > shared:
+            return context
+    return None
 
 
-def _shortest(
-    contexts: Iterator[str],
-    narrowed: Callable[[_Places, str], _Places | None],
-    places: _Places,
-) -> tuple[str, _Places]:
-    """The first of the growing contexts that leaves no rival; else the longest, and who is left."""
-    last = ""
-    for context in contexts:
-        left = narrowed(places, context)
-        if left is None:
-            continue
-        last, places = context, left
-        if not places:
-            break
-    return last, places
-
-
-def _with(bare: Directive, prefix: str, suffix: str) -> Directive:
-    return Directive(bare.start, bare.end, prefix, suffix)
+def _with(page: Page, bare: Directive, prefix: Span | None, suffix: Span | None) -> Directive:
+    return Directive(
+        bare.start,
+        bare.end,
+        page.text[prefix.start : prefix.end] if prefix else "",
+        page.text[suffix.start : suffix.end] if suffix else "",
+    )
 
 
 def _size(directive: Directive) -> int:
     return len(encode(directive.prefix)) + len(encode(directive.suffix))
 
 
-def _prefixes(page: Page, span: Span) -> Iterator[str]:
+def _prefixes(page: Page, span: Span) -> Iterator[Span]:
     """What may stand before the span, growing leftwards but never over the rim of a run."""
     index = page.run_at(span.start)
-    run = page.runs[index]
-    before = page.text[run.start : span.start]
-    if not before.strip():
+    start, end = page.runs[index].start, span.start
+    if not page.text[start:end].strip():
         neighbour = _neighbour(page, index, -1)
         if neighbour is None:
             return
-        before = page.text[neighbour.start : neighbour.end]
-    before = before.rstrip()
+        start, end = neighbour.start, neighbour.end
+    text = page.text[start:end].rstrip()
     words = 0
-    for match in reversed(list(_words(before))):
+    for match in reversed(list(_words(text))):
         at = match.start()
-        if inside_word(before, at) == "no" and is_boundary(before, at):
-            context = before[at:]
-            if _ALNUM.search(context):
-                yield context
-                words += 1
+        if inside_word(text, at) == "no" and is_boundary(text, at) and _ALNUM.search(text, at):
+            yield Span(start + at, start + len(text))
+            words += 1
         if words >= CONTEXT_WORDS_MAX:
             return
 
 
-def _suffixes(page: Page, span: Span) -> Iterator[str]:
+def _suffixes(page: Page, span: Span) -> Iterator[Span]:
     """What may stand behind the span, growing rightwards but never over the rim of a run."""
     index = page.run_at(span.end - 1)
-    run = page.runs[index]
-    after = page.text[span.end : run.end]
-    if not after.strip():
+    start, end = span.end, page.runs[index].end
+    if not page.text[start:end].strip():
         neighbour = _neighbour(page, index, 1)
         if neighbour is None:
             return
-        after = page.text[neighbour.start : neighbour.end]
-    after = after.lstrip()
+        start, end = neighbour.start, neighbour.end
+    text = page.text[start:end]
+    lead = len(text) - len(text.lstrip())
     words = 0
-    for match in _words(after):
+    for match in _words(text):
         at = match.end()
-        if inside_word(after, at) == "no" and is_boundary(after, at):
-            context = after[:at]
-            if _ALNUM.search(context):
-                yield context
-                words += 1
+        if inside_word(text, at) == "no" and is_boundary(text, at) and _ALNUM.search(text, 0, at):
+            yield Span(start + lead, start + at)
+            words += 1
         if words >= CONTEXT_WORDS_MAX:
             return
 

@@ -7,14 +7,14 @@ directive"): the first start in document order whose prefix, end and suffix fit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from unicodedata import category
 
 from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.views import BROWSERS, Name, View, view
 from exactquote.model import Span
-from exactquote.rendered.edges import edge, inside_word
+from exactquote.rendered.edges import Inside, edge, inside_word
 from exactquote.rendered.folds import fold_text, webkit_accepts
 from exactquote.rendered.graphemes import is_boundary
 from exactquote.rendered.page import CUT, Page
@@ -88,10 +88,21 @@ def _landing(seen: View, start: int, end: int, sure: bool) -> Landing:
     return Landing(Span(seen.to_page(start), seen.to_page_end(end)), sure)
 
 
-class Rivals:
-    """The places before a span that some browser could take for it, and what sets them apart.
+def first_after(page: Page, text: str, offset: int) -> Span | None:
+    """The first place at or behind `offset` that some browser could take for `text`."""
+    seen = view(page, "any")
+    query = _Query.of(seen, Directive(text))
+    if query is None:
+        return None
+    for start, end, _ in query.ends_of(query.start, seen.from_page(offset)):
+        return Span(seen.to_page(start), seen.to_page_end(end))
+    return None
 
-    Context only ever narrows them, so each longer prefix looks at what the last one left.
+
+class Rivals:
+    """The places before a span that some browser could take for it, and what they share with it.
+
+    A context that is longer than what all rivals share leaves the span alone.
     """
 
     def __init__(self, page: Page, bare: Directive, span: Span) -> None:
@@ -124,25 +135,81 @@ class Rivals:
             return None
         return end, stop
 
-    def with_prefix(
-        self, places: tuple[tuple[int, int], ...], prefix: str
-    ) -> tuple[tuple[int, int], ...] | None:
-        """Those of `places` that the prefix fits too; None when it doesn't fit the span."""
-        return self._narrowed(places, Directive(".", prefix=prefix))
+    def with_start(
+        self, places: tuple[tuple[int, int], ...], start: str
+    ) -> tuple[tuple[int, int], ...]:
+        """Those of `places` at which a longer start of the same span could stand as well."""
+        query = _Query.of(self._view, Directive(start))
+        if query is None:
+            return places
+        folded = self._view.folded
+        return tuple(
+            place
+            for place in places
+            if folded.text.startswith(query.start, folded.position(place[0]))
+        )
 
-    def with_suffix(
-        self, places: tuple[tuple[int, int], ...], suffix: str
-    ) -> tuple[tuple[int, int], ...] | None:
-        """Those of `places` that the suffix fits too; None when it doesn't fit the span."""
-        return self._narrowed(places, Directive(".", suffix=suffix))
+    def shared_before(self, place: tuple[int, int]) -> int:
+        """How many folded characters before `place` are the same before the span."""
+        assert self.target is not None
+        text = self._view.folded.text
+        mine, other = self._skipped_back(self.target[0]), self._skipped_back(place[0])
+        return _longest(
+            min(mine, other), lambda n: text[mine - n : mine] == text[other - n : other]
+        )
 
-    def _narrowed(
-        self, places: tuple[tuple[int, int], ...], context: Directive
-    ) -> tuple[tuple[int, int], ...] | None:
-        query = _Query.of(self._view, context)
-        if query is None or self.target is None or not query.fits(*self.target):
-            return None
-        return tuple(place for place in places if query.fits(*place))
+    def shared_after(self, place: tuple[int, int]) -> int:
+        """How many folded characters behind `place` are the same behind the span."""
+        assert self.target is not None
+        text = self._view.folded.text
+        mine, other = self._skipped_on(self.target[1]), self._skipped_on(place[1])
+        return _longest(
+            len(text) - max(mine, other), lambda n: text[mine : mine + n] == text[other : other + n]
+        )
+
+    def chars_before(self, start: int) -> int:
+        """Folded length of the context from page offset `start` to the span."""
+        assert self.target is not None
+        at = self._view.folded.position(self._view.from_page(start))
+        return self._skipped_back(self.target[0]) - at
+
+    def chars_after(self, end: int) -> int:
+        """Folded length of the context from the span to page offset `end`."""
+        assert self.target is not None
+        at = self._view.folded.position(self._view.from_page(end - 1) + 1)
+        return at - self._skipped_on(self.target[1])
+
+    def _skipped_back(self, start: int) -> int:
+        return self._view.folded.position(_back(self._view.raw, start))
+
+    def _skipped_on(self, end: int) -> int:
+        return self._view.folded.position(_on(self._view.raw, end))
+
+
+def _longest(limit: int, same: Callable[[int], bool]) -> int:
+    """The largest n up to `limit` for which `same(n)` holds, which holds for all smaller ones."""
+    low, high = 0, 1
+    while high <= limit and same(high):
+        low, high = high, high * 2
+    high = min(high, limit + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if same(middle) else (low, middle)
+    return low
+
+
+def _back(raw: str, start: int) -> int:
+    """The offset before white space and cuts that end at `start`."""
+    while start and raw[start - 1] in _SKIPPED:
+        start -= 1
+    return start
+
+
+def _on(raw: str, end: int) -> int:
+    """The offset behind white space and cuts that begin at `end`."""
+    while end < len(raw) and raw[end] in _SKIPPED:
+        end += 1
+    return end
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +250,6 @@ class _Query:
             return None
         return query if query.start else None
 
-    def fits(self, start: int, end: int) -> bool:
-        """Whether prefix and suffix can stand around this place."""
-        return (not self.prefix or self._prefix_fits(start) != "no") and (
-            not self.suffix or self._suffix_fits(end) != "no"
-        )
-
     def starts(self) -> Iterator[tuple[int, int, bool]]:
         """(start, end, sure) of each fitting start, in offsets of the view."""
         for start, end, sure in self._find(self.start, self.directive.start, 0):
@@ -196,6 +257,10 @@ class _Query:
             after = self._suffix_fits(end) if self.suffix and not self.end else "yes"
             if before != "no" and after != "no":
                 yield start, end, sure and before == after == "yes"
+
+    def ends_of(self, folded: str, after: int) -> Iterator[tuple[int, int, bool]]:
+        """(start, end, sure) of each match of a folded text behind `after`."""
+        return self._find(folded, self.directive.start, after)
 
     def ends(self, after: int) -> Iterator[tuple[int, int, bool]]:
         """(start, end, sure) of each fitting range end behind `after`."""
@@ -220,12 +285,9 @@ class _Query:
     def _whole(self, start: int, end: int, at: int, length: int, asked: str) -> str:
         """Whether a match has edges that the browser accepts: "yes", "maybe", "no"."""
         seen = self.view
+        first, last = _edge(seen, start), _edge(seen, end)
         if seen.profile.name == "any":
-            if inside_word(seen.raw, start) == "yes" or inside_word(seen.raw, end) == "yes":
-                return "no"
-            return "yes"
-        first = edge(seen.raw, start, seen.profile.name)
-        last = edge(seen.raw, end, seen.profile.name)
+            return "no" if first == "yes" or last == "yes" else "yes"
         if first == "yes" or last == "yes":
             return "no"
         sure = first == last == "no"
@@ -241,10 +303,7 @@ class _Query:
     def _prefix_fits(self, start: int) -> str:
         """Whether the prefix ends where the match begins, white space and cuts aside."""
         seen = self.view
-        raw = seen.raw
-        while start and raw[start - 1] in _SKIPPED:
-            start -= 1
-        at = seen.folded.position(start)
+        at = seen.folded.position(_back(seen.raw, start))
         if not seen.folded.text.endswith(self.prefix, 0, at):
             return "no"
         begin = seen.folded.origin(at - len(self.prefix))
@@ -253,10 +312,7 @@ class _Query:
     def _suffix_fits(self, end: int) -> str:
         """Whether the suffix begins where the match ends, white space and cuts aside."""
         seen = self.view
-        raw = seen.raw
-        while end < len(raw) and raw[end] in _SKIPPED:
-            end += 1
-        at = seen.folded.position(end)
+        at = seen.folded.position(_on(seen.raw, end))
         if not seen.folded.text.startswith(self.suffix, at):
             return "no"
         stop = seen.folded.origin(at + len(self.suffix))
@@ -265,13 +321,22 @@ class _Query:
     def _rim(self, outer: int) -> str:
         """The outer edge of a prefix or suffix must be the edge of a word too."""
         seen = self.view
-        if seen.profile.name == "any":
-            return "no" if inside_word(seen.raw, outer) == "yes" else "yes"
-        verdict = edge(seen.raw, outer, seen.profile.name)
+        verdict = _edge(seen, outer)
         if verdict == "yes":
             return "no"
+        if seen.profile.name == "any":
+            return "yes"
         sure = verdict == "no" and is_boundary(seen.raw, outer)
         return "yes" if sure else "maybe"
+
+
+def _edge(seen: View, offset: int) -> Inside:
+    """Whether an offset of the view is inside a word, for the browser whose view it is."""
+    if offset in seen.seams:
+        return "no"
+    if seen.profile.name == "any":
+        return inside_word(seen.raw, offset)
+    return edge(seen.raw, offset, seen.profile.name)
 
 
 def _collapse(text: str) -> str:

@@ -77,6 +77,8 @@ class View:
     """View offsets where a piece of the page begins; empty when `raw` is the page's text."""
     froms: tuple[int, ...] = ()
     """Page offsets of these pieces, in the same order."""
+    seams: frozenset[int] = field(default=frozenset(), repr=False)
+    """View offsets where text was joined with nothing between, yet a match may end there."""
     by_page: tuple[tuple[int, int], ...] = field(default=(), repr=False)
     """The pieces again as (page offset, view offset), sorted by the page's."""
 
@@ -122,6 +124,7 @@ def _make(page: Page, profile: Profile) -> View:
         fold_text(raw, profile.fold),
         tuple(writer.starts),
         tuple(writer.froms),
+        frozenset(writer.seams),
         tuple(sorted(zip(writer.froms, writer.starts, strict=True))),
     )
 
@@ -142,6 +145,7 @@ class _Writer:
         self.out: list[str] = []
         self.starts: list[int] = []
         self.froms: list[int] = []
+        self.seams: list[int] = []
         self._text = page.text
         self._profile = profile
         self._length = 0
@@ -177,6 +181,8 @@ class _Writer:
         elif spaced and not (self._profile.name == "webkit" and joint == "br"):
             self.out.append(" ")
             self._length += 1
+        elif self._profile.name == "any" or joint == "br":
+            self.seams.append(self._length)
 
     def _cut(self) -> None:
         if self.out and self.out[-1] != CUT:

@@ -62,7 +62,7 @@ def read_folder(
 ) -> Corpus:
     """Read what `kinds` names from under `root`; see `read_corpus`."""
     require_folder(root)
-    tree = walk(str(root), _wanted(kinds), frozenset(os.path.realpath(path) for path in skip))
+    tree = walk(root, _wanted(kinds), skip)
     documents: list[Entry] = []
     sidecars: list[Entry] = []
     assets: list[Entry] = []
@@ -206,17 +206,17 @@ def _stray(path: str, page: str, kinds: Kinds) -> Diagnostic:
 
 
 def _extra(root: Path) -> Callable[[Path], Entry]:
-    real_root = os.path.realpath(root)
+    real_root = os.path.realpath(os.fsencode(root))
 
     def entry(path: Path) -> Entry:
         if path.suffix.lower() not in SUFFIXES:
             raise Refusal(f"{path}: a citation file ends in {', '.join(SUFFIXES)}")
-        real = os.path.realpath(path)
+        real = os.path.realpath(os.fsencode(path))
         if not os.path.exists(real):
             raise Refusal(f"{path}: no such citation file")
         if not os.path.isfile(real):
             raise Refusal(f"{path} is not a plain file")
-        return Entry(os.path.relpath(real, real_root).replace(os.sep, "/"), real)
+        return Entry(os.path.relpath(real, real_root).decode("utf-8", "surrogateescape"), real)
 
     return entry
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 
-_MARK = "build.json"
+_MARK = b"build.json"
 _BYTES_MAX = 64_000_000
 
 
-def is_our_output(folder: str) -> bool:
+def is_our_output(folder: bytes) -> bool:
     """Whether `folder` holds a whole build: a `build.json` that names a build id."""
     file = os.path.join(folder, _MARK)
     try:

@@ -49,6 +49,7 @@ def write_output(files: Mapping[str, bytes], target: Path, *, force: bool = Fals
 def _require_paths(files: Mapping[str, bytes]) -> None:
     folders: set[str] = set()
     for path in files:
+        path.encode()  # A lone surrogate has no name on the disk; `ValueError`, too.
         parts = path.split("/")
         if any(part in ("", ".", "..") for part in parts) or "\\" in path or "\0" in path:
             raise ValueError(f"no path for a file of a site: {path!r}")
@@ -66,7 +67,7 @@ def _require_ours(place: Path, target: Path, force: bool) -> None:
         return
     if not place.is_dir():
         raise Refusal(f"{target} is a file; name a folder for the output")
-    if force or is_our_output(str(place)):
+    if force or is_our_output(os.fsencode(place)):
         # A checkout inside, such as one of a publishing branch, is work of somebody else's.
         if (place / ".git").exists() and not force:
             raise Refusal(f"{target} holds a .git that would be lost; --force replaces it")
@@ -147,10 +148,15 @@ def _write(files: Mapping[str, bytes], folder: Path) -> None:
     for path, content in files.items():
         parent = path.rpartition("/")[0]
         if parent not in made:
-            (folder / parent).mkdir(parents=True, exist_ok=True)
+            os.makedirs(_inside(folder, parent), exist_ok=True)
             made.add(parent)
-        with open(folder / path, "xb") as file:
+        with open(_inside(folder, path), "xb") as file:
             file.write(content)
+
+
+def _inside(folder: Path, path: str) -> bytes:
+    # The names of a site's files are UTF-8, as its links are, whatever the locale says.
+    return os.path.join(os.fsencode(folder), path.encode())
 
 
 def _to_disk(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -165,12 +171,12 @@ def _to_disk(folder: Path, files: Mapping[str, bytes]) -> None:
                 raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
         finally:
             os.close(descriptor)
-    folders = {folder / path.rpartition("/")[0] for path in files} | {folder}
-    for path in [*(folder / path for path in files), *sorted(folders)]:
-        _sync(path)
+    folders = {path.rpartition("/")[0] for path in files} | {""}
+    for path in [*files, *sorted(folders)]:
+        _sync(_inside(folder, path))
 
 
-def _sync(path: Path) -> None:
+def _sync(path: bytes | Path) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -38,7 +38,7 @@ def is_site(root: Path) -> bool:
     def wanted(name: str) -> bool:
         return not name.startswith(".") and name.lower().endswith(pages + sources)
 
-    names = [entry.path.lower() for entry in walk(str(root), wanted).entries]
+    names = [entry.path.lower() for entry in walk(root, wanted).entries]
     return bool(names) and not any(name.endswith(sources) for name in names)
 
 

@@ -10,6 +10,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from exactquote.codes import fault
 from exactquote.disk.ours import is_our_output
@@ -24,10 +25,14 @@ _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A plain file: its path under the root, with `/`, and where to open it."""
+    """A plain file: its path under the root, with `/`, and where to open it.
+
+    Names are bytes on the disk. They are read as UTF-8 here, whatever the locale says, so
+    that the same folder gives the same paths everywhere; other bytes become surrogates.
+    """
 
     path: str
-    file: str
+    file: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Tree:
     faults: tuple[Diagnostic, ...]
 
 
-def walk(root: str, wanted: Callable[[str], bool], skip: Collection[str] = ()) -> Tree:
+def walk(root: Path, wanted: Callable[[str], bool], skip: Collection[Path] = ()) -> Tree:
     """Find every file under `root` whose name is wanted.
 
     Folders whose names begin with a dot, `node_modules`, former output of ours and the
@@ -47,7 +52,8 @@ def walk(root: str, wanted: Callable[[str], bool], skip: Collection[str] = ()) -
     """
     entries: list[Entry] = []
     faults: list[Diagnostic] = []
-    folders = [("", os.path.realpath(root))]
+    folders = [("", os.path.realpath(os.fsencode(root)))]
+    skipped = {os.path.realpath(os.fsencode(path)) for path in skip}
     while folders:
         under, folder = folders.pop()
         try:
@@ -57,18 +63,15 @@ def walk(root: str, wanted: Callable[[str], bool], skip: Collection[str] = ()) -
             faults.append(_unreadable(under, f"the folder can't be listed: {error.strerror}"))
             continue
         for entry in found:
-            path = f"{under}/{entry.name}" if under else entry.name
+            name = entry.name.decode("utf-8", "surrogateescape")
+            path = f"{under}/{name}" if under else name
             if entry.is_symlink():
-                if wanted(entry.name) or (_entered(entry.name) and os.path.isdir(entry.path)):
+                if wanted(name) or (_entered(name) and os.path.isdir(entry.path)):
                     faults.append(_link(path))
             elif entry.is_dir(follow_symlinks=False):
-                if (
-                    _entered(entry.name)
-                    and entry.path not in skip
-                    and not is_our_output(entry.path)
-                ):
+                if _entered(name) and entry.path not in skipped and not is_our_output(entry.path):
                     folders.append((path, entry.path))
-            elif wanted(entry.name):
+            elif wanted(name):
                 flaw = _flaw(path, entry)
                 if flaw is None:
                     entries.append(Entry(path, entry.path))
@@ -108,14 +111,14 @@ def read_file(entry: Entry, bytes_max: int) -> bytes | Diagnostic:
 
 def readable(path: str) -> str:
     """`path` with bytes that aren't UTF-8 written as escapes, so that it can be printed."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _entered(folder: str) -> bool:
     return not folder.startswith(".") and folder not in SKIPPED_FOLDERS
 
 
-def _flaw(path: str, entry: os.DirEntry[str]) -> Diagnostic | None:
+def _flaw(path: str, entry: os.DirEntry[bytes]) -> Diagnostic | None:
     if not entry.is_file(follow_symlinks=False):
         try:
             mode = entry.stat(follow_symlinks=False).st_mode

@@ -46,7 +46,7 @@ def _fence(state: StateBlock, startLine: int, endLine: int, silent: bool) -> boo
         notes.add(
             "EQ030",
             notes.at(startLine, _column(state, startLine)),
-            f"the code fence {markup} is never closed, so all that follows in it is code",
+            f"the code fence {markup} is never closed, so what follows is all code",
             f"add a line {markup} where the code ends",
         )
     return True
@@ -98,11 +98,14 @@ def _note_lost_cells(state: StateBlock, line: int, columns: int) -> None:
     lost = len(starts) - columns
     if lost <= 0 or not row[starts[columns] :].strip(" \t|"):
         return
+    first = starts[columns]
+    first += len(row[first:]) - len(row[first:].lstrip())
+    last = "the last isn't" if lost == 1 else f"the last {lost} aren't"
     notes = notes_of(state.env)
     notes.add(
         "EQ034",
-        notes.at(line, _column(state, line) + starts[columns]),
-        f"this row has {len(starts)} cells and its head {columns}; the last {lost} aren't shown",
+        notes.at(line, _column(state, line) + first),
+        f"this row has {len(starts)} cells and its head {columns}; {last} shown",
         "add cells to the head, or write a `|` inside a cell as `\\|`",
     )
 

@@ -1,8 +1,8 @@
 """Turns links to `cite:` into citations, with the place where each was written.
 
 `[claim](cite:doc "exact passage")` cites a passage of a document, `[claim](cite:#id)` a passage
-that was given an id. The document may be URL-encoded or stand in `<…>`; the link may be a
-reference. Links from one document to another get the name of the page it becomes.
+that was given an id. The document may be URL-encoded or the address stand in `<…>`; the link may
+be a reference. Links from one document to another get the name of the page it becomes.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ FORMS = 'write `[claim](cite:doc-id "exact passage")` or `[claim](cite:#id)`'
 _DOCUMENT_LINK = re.compile(
     r"(?![a-zA-Z][a-zA-Z0-9+.\-]*:|//)([^?#]+)\.(?:md|mdx|markdown)((?:[?#].*)?)\Z", re.DOTALL
 )
+# No file system has longer paths; a long address that is used often is looked at but once.
+_PATH_CHARS_MAX = 4096
 _STRAY = re.compile(r"\]\(\s*<?cite:", re.IGNORECASE)
 # A short page may name a long address very often; cmark bounds what that may grow to as well.
 _EXPANDED_CHARS_FREE = 1_000_000
@@ -36,7 +38,7 @@ _EXPANDED_TIMES_MAX = 10
 
 def page_href(href: str) -> str:
     """Where a link between documents leads once both are pages; other links stay as they are."""
-    if ".m" not in href:
+    if len(href) > _PATH_CHARS_MAX or ".m" not in href:
         return href
     found = _DOCUMENT_LINK.match(href)
     return f"{found[1]}.html{found[2]}" if found else href
@@ -58,7 +60,7 @@ def link(state: StateInline, silent: bool) -> bool:
     href = str(token.attrs["href"])
     if _is_cite(href):
         _note_cite(token, start, state)
-    elif ".m" in href:
+    else:
         token.attrs["href"] = page_href(href)
     if not _is_cite(href):
         _bound(token, state, start)
@@ -98,7 +100,7 @@ def stray_citation(state: StateInline, silent: bool) -> bool:
             "EQ032",
             notes_of(state.env).place(state.pos),
             "this citation can't be read as a link, so it would show as text",
-            FORMS + '; write a `"` inside the passage as `\\"`, and blanks in a document id as %20',
+            FORMS + '; write a `"` in the passage as `\\"`, and a blank in a document id as `%20`',
         )
     return False
 

@@ -152,11 +152,17 @@ def _note(content: list[Token], number: int, count: int) -> list[Token]:
         Token("footnote_back", "", 0, meta={"number": number, "turn": turn})
         for turn in range(1, count + 1)
     ]
-    if content and content[-1].type == "paragraph_close":
-        inside = [*content[:-1], *back, content[-1]]
+    if len(content) > 1 and content[-1].type == "paragraph_close":
+        text = content[-2]
+        text.children = [*(text.children or ()), *back]
+        inside = content
     else:
-        opened = Token("paragraph_open", "p", 1, block=True)
-        inside = [*content, opened, *back, Token("paragraph_close", "p", -1, block=True)]
+        inside = [
+            *content,
+            Token("paragraph_open", "p", 1, block=True),
+            Token("inline", "", 0, children=back),
+            Token("paragraph_close", "p", -1, block=True),
+        ]
     return [
         Token("footnote_open", "", 1, meta={"number": number}),
         *inside,

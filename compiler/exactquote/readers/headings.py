@@ -12,6 +12,8 @@ from markdown_it.token import Token
 from exactquote.readers.notes import notes_of
 
 _WRITTEN_ID = re.compile(r"(?<!\\)[ \t]*\{#([^\s{}]+)\}\s*\Z")
+# Footnotes and their marks have such ids.
+_NOTE_ID = re.compile(r"fn(?:ref)?-\d")
 _ASCII_OTHER = re.compile(r"[^a-z0-9_\- ]")
 
 
@@ -80,7 +82,8 @@ def slug(text: str) -> str:
         kept = _ASCII_OTHER.sub("", text)
     else:
         kept = "".join(c for c in text if c in "_- " or unicodedata.category(c)[0] in "LMN")
-    return "-".join(kept.split()) or "section"
+    joined = "-".join(kept.split()) or "section"
+    return f"section-{joined}" if _NOTE_ID.match(joined) else joined
 
 
 def plain_text(tokens: Sequence[Token]) -> str:

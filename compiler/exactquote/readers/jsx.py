@@ -11,6 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, for a table of names."""
+    return frozenset(text.split())
+
+
 TagKind = Literal["open", "close", "alone"]
 AttributeKind = Literal["flag", "text", "code", "spread"]
 
@@ -42,13 +48,12 @@ _PLAIN_CODE = re.compile(r"""[^'"`/<(){}\[\]]+""")
 _PLAIN_STATEMENT = re.compile(r"""[^'"`/<(){}\[\]\n]+""")
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n|\Z)")
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
-_BEFORE_OPERAND = frozenset(
-    "await case delete do else extends in instanceof new of return throw typeof void yield "
-    "default".split()
+_BEFORE_OPERAND = words(
+    "await case delete do else extends in instanceof new of return throw typeof void yield default"
 )
 _UNFINISHED = frozenset("=+-*/%&|?:,.(<>!~^")
-_UNFINISHED_WORDS = _BEFORE_OPERAND | set(
-    "as async class const export from function import let var".split()
+_UNFINISHED_WORDS = _BEFORE_OPERAND | words(
+    "as async class const export from function import let var"
 )
 
 _SIGN_CURE = r"write \< or &lt; for the sign itself"

@@ -6,16 +6,16 @@ import html
 import re
 from collections.abc import Mapping
 
-from exactquote.readers.jsx import Attribute, Tag
+from exactquote.readers.jsx import Attribute, Tag, words
 from exactquote.readers.jsx_literal import NOT_LITERAL, literal, text_of
 
-VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+VOID = words("area base br col embed hr img input link meta param source track wbr")
 
 _HANDLER = re.compile(r"on[A-Z]")
 _HTML_NAME = re.compile(r"[A-Za-z_][\w:.-]*\Z", re.ASCII)
-_UNWRITTEN = frozenset(
+_UNWRITTEN = words(
     "children dangerouslySetInnerHTML innerHTML key ref suppressContentEditableWarning "
-    "suppressHydrationWarning".split()
+    "suppressHydrationWarning"
 )
 _RENAMED = {
     "acceptCharset": "accept-charset",
@@ -25,22 +25,22 @@ _RENAMED = {
     "htmlFor": "for",
     "httpEquiv": "http-equiv",
 }
-_FLAGS = frozenset(
+_FLAGS = words(
     "allowfullscreen async autofocus autoplay checked controls default defer disabled "
     "disablepictureinpicture disableremoteplayback formnovalidate hidden inert itemscope loop "
     "multiple muted nomodule novalidate open playsinline readonly required reversed scoped "
-    "seamless selected".split()
+    "seamless selected"
 )
 _FLAGS_OR_TEXT = frozenset({"capture", "download"})
 _WORDS = frozenset({"contenteditable", "draggable", "spellcheck"})
-_UNITLESS = frozenset(
+_UNITLESS = words(
     "animationIterationCount aspectRatio borderImageOutset borderImageSlice borderImageWidth "
     "boxFlex boxFlexGroup boxOrdinalGroup columnCount columns fillOpacity flex flexGrow "
     "flexNegative flexOrder flexPositive flexShrink floodOpacity fontWeight gridArea gridColumn "
     "gridColumnEnd gridColumnSpan gridColumnStart gridRow gridRowEnd gridRowSpan gridRowStart "
     "lineClamp lineHeight opacity order orphans scale stopOpacity strokeDasharray "
     "strokeDashoffset strokeMiterlimit strokeOpacity strokeWidth tabSize widows zIndex "
-    "zoom".split()
+    "zoom"
 )
 
 

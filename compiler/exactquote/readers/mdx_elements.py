@@ -14,7 +14,7 @@ from typing import Any, Literal
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Place, Written
 from exactquote.readers.cite_links import CITE_ID
-from exactquote.readers.jsx import Fault, Tag
+from exactquote.readers.jsx import Fault, Tag, words
 from exactquote.readers.jsx_attributes import VOID, html_attributes, props_of
 from exactquote.readers.notes import Notes
 from exactquote.settings import Settings
@@ -22,7 +22,7 @@ from exactquote.settings import Settings
 ElementKind = Literal["html", "transparent", "drop", "template", "cite"]
 
 _KEY = "exactquote-mdx"
-_CITE_PROPS = frozenset("cite doc from id key occurrence prefix quote suffix to".split())
+_CITE_PROPS = words("cite doc from id key occurrence prefix quote suffix to")
 _CITE_FORMS = (
     'write <Cite doc="…" quote="…">claim</Cite>, <Cite doc="…" from="…" to="…">claim</Cite> '
     'or <Cite cite="#id">claim</Cite>'

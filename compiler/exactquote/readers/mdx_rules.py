@@ -40,10 +40,9 @@ _LOOSE_STATEMENT = re.compile(
     r"(?:async|await|break|class|const|do|for|function|if|let|return|switch|throw|try|var|while)\b"
 )
 _CONTINUES = re.compile(
-    r"""[ \t]*(?:$|//|/\*|\*/|[)\]};,.?:=+%&^]|\|\||\*(?![ \t*])|-(?![ \t-])"""
+    r"""[ \t]*(?:\Z|//|/\*|[)\]};,.?:]|=(?!=)|&&|\|\|"""
     r"""|(?:from|as|with|assert|extends|implements|in|instanceof|of|else|catch|finally"""
-    r"""|satisfies)\b)""",
-    re.MULTILINE,
+    r"""|satisfies)\b)"""
 )
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 _LINES_FIRST = 4
@@ -105,7 +104,7 @@ def _statements(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return True
     stop, lines = found
     for offset in lines:
-        line_text = source[offset : source.find("\n", offset)]
+        line_text = source[offset : _line_end(source, offset)]
         if _CONTINUES.match(line_text) or _STATEMENT.match(source, offset):
             continue
         line = _line_column(state, offset)[0]
@@ -271,6 +270,7 @@ def _text_of(expression: Expression, place_of: PlaceOf, env: object) -> str:
     """The text of an expression that is a literal; any other has none and is a fault."""
     assert isinstance(env, dict)
     notes = notes_of(env)
+    elements_of(env).any = True
     if expression.depth > notes.nesting_max:
         notes.add(
             "EQ028",
@@ -359,7 +359,8 @@ def _scan(text: str, start: int, end: int) -> tuple[Flow, bool, int]:
         if after >= end or text[after] == "\n":
             flow.whole = True
             return flow, False, at
-        if text[after] not in "<{":
+        if text[after] != "<" and (text[after] != "{" or isinstance(flow.items[-1], Expression)):
+            # Two expressions side by side are text; between tags, one stands alone.
             return flow, False, at
         at = after
 
@@ -371,8 +372,7 @@ def _moved(
 
     def moved(offset: int) -> int:
         line = text.count("\n", 0, offset)
-        end = text.find("\n", offset)
-        return state.eMarks[first + line] - ((end if end >= 0 else len(text)) - offset)
+        return state.eMarks[first + line] - (_line_end(text, offset) - offset)
 
     if isinstance(item, Fault):
         return replace(item, at=moved(item.at))
@@ -385,3 +385,8 @@ def _moved(
 def _line_column(state: StateBlock, offset: int) -> tuple[int, int]:
     line = min(bisect_left(state.eMarks, offset), state.lineMax)
     return line, offset - state.src.rfind("\n", 0, offset) - 1
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)

@@ -14,16 +14,18 @@ from markdown_it.token import Token
 
 from exactquote.codes import fault
 from exactquote.model import Related
+from exactquote.readers.jsx import words
 from exactquote.readers.jsx_attributes import VOID
 from exactquote.readers.mdx_elements import Element, Elements, elements_of
 
 _COMMENT_ID = re.compile(r"\s*/\*\s*#?([\w.:-]+)\s*\*/\s*\Z")
-_BLOCK_NAMES = frozenset(
+_BLOCK_NAMES = words(
     "address article aside blockquote center dd details dialog dl dt fieldset figure footer form "
     "h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre search section summary table "
-    "tbody td tfoot th thead tr ul div figcaption caption".split()
+    "tbody td tfoot th thead tr ul div figcaption caption"
 )
 _JSX = ("mdx_open", "mdx_close", "mdx_alone")
+_EMPTY = ("mdx_comment", "mdx_nothing")
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ def _matched(tokens: list[Token], opened: _Open, inline: bool = False) -> list[T
     for index, token in enumerate(tokens):
         kind = token.type
         if kind == "inline":
-            if token.children and any(child.type in _JSX for child in token.children):
+            if token.children and any(map(_is_mdx, token.children)):
                 stack.append(None)
                 token.children = _matched(token.children, opened, inline=True)
                 stack.pop()
@@ -68,6 +70,7 @@ def _matched(tokens: list[Token], opened: _Open, inline: bool = False) -> list[T
                 )
                 if hiding:
                     out.pop()
+                    token.children = _on_lines(token.children, inside=_inside(opened))
         elif kind == "mdx_open":
             _open(token, opened)
             token.block = False
@@ -78,7 +81,7 @@ def _matched(tokens: list[Token], opened: _Open, inline: bool = False) -> list[T
         elif kind in ("mdx_alone", "mdx_text"):
             _set_line_end(token, opened)
         elif token.nesting > 0:
-            if kind == "paragraph_open" and stack and stack[-1] is not None and token.hidden:
+            if kind == "paragraph_open" and token.hidden and _inside(opened):
                 # The paragraphs of a tight list are bare only as its items' own children.
                 token.hidden = False
                 tokens[index + 2].hidden = False
@@ -103,7 +106,12 @@ def _matched(tokens: list[Token], opened: _Open, inline: bool = False) -> list[T
 
 def _set_line_end(token: Token, opened: _Open) -> None:
     """Blocks of a page or quote stand on lines of their own; children of an element don't."""
-    token.block = token.block and not (opened.stack and opened.stack[-1] is not None)
+    token.block = token.block and not _inside(opened)
+
+
+def _inside(opened: _Open) -> bool:
+    """Whether what comes next is a child of an element."""
+    return bool(opened.stack) and opened.stack[-1] is not None
 
 
 def _open(token: Token, opened: _Open) -> None:
@@ -213,6 +221,10 @@ def _forced_close(opened: _Open, inline: bool = True, noted: bool = False) -> To
     return Token("mdx_close", "", 0, meta={"element": element}, block=not inline)
 
 
+def _is_mdx(token: Token) -> bool:
+    return token.type in _JSX or token.type in _EMPTY or token.info == "mdx"
+
+
 def _stands_alone(children: list[Token]) -> bool:
     """Whether a paragraph is nothing but JSX, so that it is no paragraph of its own.
 
@@ -232,11 +244,30 @@ def _stands_alone(children: list[Token]) -> bool:
             if not depth and element.name and element.kind in ("transparent", "cite"):
                 bare = True
             depth += token.type == "mdx_open"
-        elif depth or token.type in ("softbreak", "mdx_comment", "mdx_nothing"):
+        elif depth or token.type == "softbreak":
             continue
-        elif token.info != "mdx" and (token.type != "text" or token.content.strip()):
+        elif _is_mdx(token):
+            found = True
+        elif token.type != "text" or token.content.strip():
             return False
     return found and (block or not bare)
+
+
+def _on_lines(children: list[Token], inside: bool) -> list[Token]:
+    """The elements of an unwrapped paragraph as blocks, without the blanks between them."""
+    out: list[Token] = []
+    depth = 0
+    for token in children:
+        if token.type == "mdx_close":
+            depth -= 1
+        elif not depth:
+            if token.type in ("softbreak", "text", *_EMPTY):
+                continue
+            if out and not inside:
+                out.append(Token("softbreak", "br", 0))
+        depth += token.type == "mdx_open"
+        out.append(token)
+    return out
 
 
 def _take_comment_ids(tokens: list[Token]) -> None:

@@ -246,7 +246,7 @@ def _settled_tag(
     if name == "a" and (".m" in tag or "cite:" in tag.lower()):
         tag = _HREF.sub(lambda href: _settled_href(href, notes, here), tag)
     if notes.line_marks:
-        tag = f"{tag[: len(name) + 1]} data-eq-line={here().line}{tag[len(name) + 1 :]}"
+        tag = f"{tag[: len(name) + 1]} data-eq-line={here().line} {tag[len(name) + 1 :]}"
     return tag
 
 

@@ -55,7 +55,7 @@ def read_sidecar(
     faults: list[Diagnostic] = []
     for index, node in enumerate(entries):
         try:
-            written.append(_written(node, index, file.path, source))
+            written.append(_written(node, file.path, source))
         except _Wrong as wrong:
             place = Place(file.path, wrong.line, wrong.column)
             faults.append(fault("EQ020", place, f"entry {index}: {wrong.message}", wrong.help))
@@ -79,8 +79,7 @@ class _Wrong(Exception):
 
 
 def _entries(file: CitationFile) -> list[Node]:
-    suffix = file.path.rsplit(".", 1)[-1].lower()
-    node = _root(file.text.removeprefix("\ufeff"), suffix)
+    node = _root(file.text.removeprefix("\ufeff"), _suffix(file.path))
     if isinstance(node.value, dict):
         if node.doubled:
             key, line, column = node.doubled[0]
@@ -93,6 +92,10 @@ def _entries(file: CitationFile) -> list[Node]:
     if not isinstance(node.value, list):
         raise Malformed("a citation file holds a list of entries", node.line, node.column)
     return node.value
+
+
+def _suffix(path: str) -> str:
+    return path.rsplit(".", 1)[-1].lower()
 
 
 def _root(text: str, suffix: str) -> Node:
@@ -112,8 +115,8 @@ def _root(text: str, suffix: str) -> Node:
     return node
 
 
-def _written(node: Node, index: int, path: str, source: str) -> Written:
-    entry = _entry(node)
+def _written(node: Node, path: str, source: str) -> Written:
+    entry = _entry(node, _suffix(path))
     doc = _either(entry.doc, entry.doc_id)
     quote = _either(entry.quote, entry.passage)
     first, last = _either(entry.from_), _either(entry.to)
@@ -154,7 +157,7 @@ def _written(node: Node, index: int, path: str, source: str) -> Written:
     )
 
 
-def _entry(node: Node) -> Entry:
+def _entry(node: Node, suffix: str) -> Entry:
     """A node as an entry: no key unknown, given twice or of another type."""
     at = (node.line, node.column)
     if not isinstance(node.value, dict):
@@ -177,7 +180,7 @@ def _entry(node: Node) -> Entry:
             if surrogate_at(value) >= 0:
                 raise _Wrong(f"`{key}` holds half a surrogate pair", node.keys[key])
             if item.plain:
-                value = _typed(key, value, node.keys[key])
+                value = _typed(key, value, node.keys[key], suffix)
         values[key] = value
     try:
         return msgspec.convert(values, Entry)
@@ -188,8 +191,10 @@ def _entry(node: Node) -> Entry:
         raise _Wrong(message, node.keys.get(key, at)) from None
 
 
-def _typed(key: str, value: str, at: tuple[int, int]) -> str | int:
+def _typed(key: str, value: str, at: tuple[int, int], suffix: str) -> str | int:
     """A value without quotes: YAML text as it is, but `occurrence` only as a whole number."""
+    if suffix == "toml":
+        raise _Wrong(f"`{key}` is a date; put it in quotes", at)
     if key != "occurrence":
         return value
     if value.isascii() and value.isdigit() and len(value) < 10:

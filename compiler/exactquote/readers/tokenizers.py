@@ -2,7 +2,8 @@
 
 markdown-it tries every rule at every mark. A rule that can only begin with one character is
 tried there alone, which gives the same tokens in less time; a rule with an unknown name is
-tried everywhere. What markdown-it skips because it is nested too deep is noted.
+tried everywhere. What markdown-it would drop because it is nested too deep is noted, and read
+as paragraphs.
 """
 
 from __future__ import annotations
@@ -179,12 +180,25 @@ class BlockTokenizer(ParserBlock):
         self.ruler = _BlockRules(self.ruler.__rules__)
 
     def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:
-        """Read lines `startLine` to `endLine` into tokens."""
-        if state.level >= state.md.options["maxNesting"]:
-            line = state.skipEmptyLines(startLine)
-            if line < endLine and state.sCount[line] >= state.blkIndent:
-                notes_of(state.env).too_deep(line)
-        super().tokenize(state, startLine, endLine)
+        """Read lines `startLine` to `endLine` into tokens; too deep, all is paragraphs."""
+        if state.level < state.md.options["maxNesting"]:
+            super().tokenize(state, startLine, endLine)
+            return
+        line = state.skipEmptyLines(startLine)
+        while line < endLine and state.sCount[line] >= state.blkIndent:
+            notes_of(state.env).too_deep(line)
+            start = line
+            while line < endLine and not state.isEmpty(line):
+                if line > start and state.sCount[line] < state.blkIndent:
+                    break
+                line += 1
+            state.push("paragraph_open", "p", 1).map = [start, line]
+            inline = state.push("inline", "", 0)
+            inline.content = state.getLines(start, line, state.blkIndent, False).strip()
+            inline.map = [start, line]
+            state.push("paragraph_close", "p", -1)
+            line = state.skipEmptyLines(line)
+        state.line = min(line, endLine)
 
 
 def read_inlines(state: StateCore) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import date, time
 
-from exactquote.readers.nodes import Malformed, Node
+from exactquote.readers.nodes import Malformed, Node, line_and_column
 
 _AT = re.compile(r" \(at line (\d+), column (\d+)\)\Z")
 _AT_END = re.compile(r" \(at end of document\)\Z")
@@ -22,6 +22,11 @@ def toml_node(text: str, depth_max: int) -> Node:
     """The table of `text`. Raises `Malformed`."""
     import tomllib
 
+    # tomllib takes quadratic time for a key of many parts.
+    long_key = _dotted_key(depth_max).search(text)
+    if long_key:
+        at = line_and_column(text, long_key.start())
+        raise Malformed(f"a key has more than {depth_max} parts", *at)
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -33,6 +38,11 @@ def toml_node(text: str, depth_max: int) -> Node:
     except RecursionError:
         raise Malformed(f"nesting is deeper than {depth_max} levels", 1, 1) from None
     return _node(values, (1, 1), _places(text), "", depth_max)
+
+
+def _dotted_key(parts_max: int) -> re.Pattern[str]:
+    part = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+    return re.compile(rf"^[ \t]*+\[{{0,2}}[ \t]*+(?:{part}){{{parts_max}}}", re.MULTILINE)
 
 
 def _node(

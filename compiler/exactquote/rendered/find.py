@@ -71,7 +71,7 @@ def searched(page: Page, fold: Fold) -> Searched:
     made = page.views.get(key)
     if made is None:
         made = page.views[key] = ready(page.text, fold)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def ready(text: str, fold: Fold) -> Searched:

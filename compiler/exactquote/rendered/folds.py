@@ -113,19 +113,21 @@ class Folded:
     """Folded text, and where its characters came from.
 
     `starts[k]` and `froms[k]` are the folded and the original offset of the same place, at
-    the edges of every piece that changed its length; both are empty when none did.
+    the edges of every piece that was folded as a whole; from there on both count in step if
+    `in_step[k]`. All are empty when each character became one character.
     """
 
     text: str
     starts: tuple[int, ...] = ()
     froms: tuple[int, ...] = ()
+    in_step: tuple[bool, ...] = ()
 
     def origin(self, offset: int) -> int:
         """Original offset of a folded one: past what was dropped there, before what is split."""
         if not self.starts:
             return offset
         k = bisect_right(self.starts, offset) - 1
-        return self.froms[k] + (offset - self.starts[k] if self._runs_along(k) else 0)
+        return self.froms[k] + (offset - self.starts[k] if self.in_step[k] else 0)
 
     def end_origin(self, offset: int) -> int:
         """Original offset of the end of a match: before what was dropped, past what is split."""
@@ -134,24 +136,16 @@ class Folded:
         k = bisect_left(self.starts, offset)
         if k < len(self.starts) and self.starts[k] == offset:
             return self.froms[k]
-        return (
-            self.froms[k - 1] + offset - self.starts[k - 1]
-            if self._runs_along(k - 1)
-            else (self.froms[k])
-        )
+        if self.in_step[k - 1]:
+            return self.froms[k - 1] + offset - self.starts[k - 1]
+        return self.froms[k]
 
     def position(self, offset: int) -> int:
         """Folded offset of an original one; inside a piece that was folded whole, its start."""
         if not self.starts:
             return offset
         k = bisect_right(self.froms, offset) - 1
-        return self.starts[k] + (offset - self.froms[k] if self._runs_along(k) else 0)
-
-    def _runs_along(self, k: int) -> bool:
-        """Whether both offsets count on in step from break point `k`."""
-        if k + 1 == len(self.starts):
-            return True
-        return self.starts[k + 1] - self.starts[k] == self.froms[k + 1] - self.froms[k]
+        return self.starts[k] + (offset - self.froms[k] if self.in_step[k] else 0)
 
 
 def fold_text(text: str, fold: Fold) -> Folded:
@@ -209,7 +203,7 @@ def _with_pieces(text: str, plain: str, odd: set[str], fold: Fold) -> Folded:
     A run of marks is folded together with the letter before it.
     """
     out: list[str] = []
-    starts, froms = [0], [0]
+    starts, froms, in_step = [0], [0], [True]
     here = there = 0
     for match in re.compile(f"{_class(sorted(odd))}+").finditer(text):
         for start, end in _pieces(text, *match.span(), here):
@@ -220,12 +214,15 @@ def _with_pieces(text: str, plain: str, odd: set[str], fold: Fold) -> Folded:
             if start != froms[-1]:
                 starts.append(there)
                 froms.append(start)
+                in_step.append(False)
+            in_step[-1] = False
             there += len(becomes)
             here = end
             starts.append(there)
             froms.append(here)
+            in_step.append(True)
     out.append(plain[here:])
-    return Folded("".join(out), tuple(starts), tuple(froms))
+    return Folded("".join(out), tuple(starts), tuple(froms), tuple(in_step))
 
 
 def _pieces(text: str, start: int, end: int, floor: int) -> Iterator[tuple[int, int]]:
@@ -336,7 +333,7 @@ _PLAIN = "0"
 
 def _elements(text: str) -> Iterator[tuple[str, str]]:
     """Base and accent of each letter and mark, as WebKit's finder sees them."""
-    for c in "".join(map(_decompose, text)):
+    for c in _reordered(list("".join(map(_decompose, text)))):
         bases = iter(WEBKIT[ord(c)])
         accents = "" if c in QUOTES else ACCENTS.get(c, "")
         if not accents:

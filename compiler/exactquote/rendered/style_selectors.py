@@ -153,8 +153,8 @@ def _nested(part: list[Token], parent: str) -> list[Token]:
         if not _is_ampersand(part[0]):
             text, rest = "", part
         elif rest and rest[0].type == "ident":
-            # A tag has to come first: `&div` is an element that is both.
-            text, rest = f"{rest[0].serialize()}:is({parent})", rest[1:]
+            # A tag has to come first: `div&` is a selector, `&div` is none.
+            raise _InvalidSelector
         text += "".join(_with_parent(token, parent) for token in rest)
     if len(text) > 10_000:
         raise _InvalidSelector

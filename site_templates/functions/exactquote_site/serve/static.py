@@ -52,13 +52,18 @@ _IDLE_SECONDS = 30
 
 def make_server(folder: Path, host: str = "127.0.0.1", port: int = 0) -> ThreadingHTTPServer:
     """A server for `folder`, bound but not running yet; port 0 takes any free one."""
-    root = os.path.realpath(folder)
+    root = os.path.realpath(os.fsencode(folder))
 
     class Handler(_StaticHandler):
         site = root
 
     server = _Server6 if ":" in host else _Server
     return server((host, port), Handler)
+
+
+def _type(file: bytes) -> str:
+    suffix = os.path.splitext(file)[1].decode("ascii", "replace")
+    return TYPES.get(suffix.lower(), OTHER_TYPE)
 
 
 class _Server(ThreadingHTTPServer):
@@ -74,7 +79,7 @@ class _Server6(_Server):
 
 
 class _StaticHandler(BaseHTTPRequestHandler):
-    site = ""
+    site = b""
     server_version = "exactquote-preview"
     sys_version = ""
     protocol_version = "HTTP/1.1"
@@ -113,27 +118,25 @@ class _StaticHandler(BaseHTTPRequestHandler):
             return
         self._send(file, status, with_body)
 
-    def _file(self, path: str) -> str | None:
+    def _file(self, path: str) -> bytes | None:
         """The file that a request's path names, or None for whatever isn't one of the site."""
         if path.endswith("/"):
             path += "index.html"
-        try:
-            parts = unquote_to_bytes(path).decode("utf-8").split("/")
-        except UnicodeDecodeError:
-            return None
+        # Bytes all the way, since a site's file names are UTF-8 whatever the locale says.
+        parts = unquote_to_bytes(path).split(b"/")
         # An encoded slash has become a real one by now, so it can hide no step upwards.
         names = parts[1:]
-        if parts[0] or any(name in ("", ".", "..") or "\0" in name for name in names):
+        if parts[0] or any(name in (b"", b".", b"..") or b"\0" in name for name in names):
             return None
         file = os.path.join(self.site, *names)
-        if not os.path.realpath(file).startswith(self.site.rstrip("/") + "/"):
+        if not os.path.realpath(file).startswith(self.site.rstrip(b"/") + b"/"):
             return None
         try:
             return file if stat.S_ISREG(os.stat(file).st_mode) else None
         except OSError:
             return None
 
-    def _send(self, file: str, status: HTTPStatus, with_body: bool) -> None:
+    def _send(self, file: bytes, status: HTTPStatus, with_body: bool) -> None:
         try:
             stream = open(file, "rb")  # noqa: SIM115 - closed below, after the headers went out
         except OSError:
@@ -142,7 +145,7 @@ class _StaticHandler(BaseHTTPRequestHandler):
         with stream:
             size = os.fstat(stream.fileno()).st_size
             self.send_response(status)
-            self._end(size, TYPES.get(os.path.splitext(file)[1].lower(), OTHER_TYPE))
+            self._end(size, _type(file))
             left = size if with_body else 0
             while left > 0:
                 chunk = stream.read(min(_CHUNK_BYTES, left))
