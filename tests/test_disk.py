@@ -281,8 +281,8 @@ def test_a_folder_that_cannot_be_listed_is_told(
     root = make(tmp_path, {"a.md": b"x", "closed/b.md": b"x"})
     real = os.scandir
 
-    def scandir(path: str) -> object:
-        if str(path).endswith("/closed"):
+    def scandir(path: bytes) -> object:
+        if os.fsencode(path).endswith(b"/closed"):
             raise PermissionError(13, "Permission denied")
         return real(path)
 

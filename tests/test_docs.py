@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -14,7 +19,10 @@ import pytest
 from exactquote.cli import exactquote as group
 from exactquote.cli import main
 from exactquote.codes import CODES
-from exactquote.model import Article, CitationFile, Document, Written
+from exactquote.disk.corpus import read_corpus
+from exactquote.disk.theme import load_theme
+from exactquote.model import Article, Build, CitationFile, Document, Written
+from exactquote.pipeline import build
 from exactquote.readers.markdown import read_markdown
 from exactquote.readers.mdx import read_mdx
 from exactquote.readers.sidecar import read_sidecar
@@ -272,6 +280,60 @@ def test_the_handbook_cites_in_every_form() -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_no_page_of_the_handbook_has_a_fault_of_its_own(path: Path) -> None:
     assert article(path).diagnostics == ()
+
+
+@cache
+def handbook() -> Build:
+    return build(read_corpus(CORPUS, settings()), settings(), load_theme())
+
+
+def test_the_gate_is_content_with_the_handbook() -> None:
+    assert handbook().diagnostics == ()
+    assert handbook().counts.bound == handbook().counts.citations == len(citations())
+    assert all(verdict.link and verdict.link.directive for verdict in handbook().verdicts)
+
+
+def test_every_file_of_a_build_names_the_same_build() -> None:
+    files, id = handbook().files, handbook().build_id
+    for path, data in files.items():
+        if path.endswith(".html"):
+            assert f'<meta name="exactquote-build" content="{id}">'.encode() in data, path
+        elif path.endswith(".json"):
+            assert json.loads(data)["build_id"] == id, path
+    listed = json.loads(files["build.json"])["files"]
+    assert set(listed) == set(files) - {"build.json"}
+    for path, record in listed.items():
+        assert record["sha256"] == hashlib.sha256(files[path]).hexdigest(), path
+
+
+def test_the_handbook_has_the_same_bytes_in_any_surroundings(tmp_path: Path) -> None:
+    surroundings = [
+        {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "C"},
+        {"PYTHONHASHSEED": "2", "TZ": "America/St_Johns", "LC_ALL": "tr_TR.UTF-8"},
+    ]
+    for number, variables in enumerate(surroundings):
+        cwd = tmp_path / f"here {number}"
+        cwd.mkdir()
+        command = ["build", str(CORPUS), "--quiet", "--output", "out"]
+        subprocess.run(
+            [sys.executable, "-m", "exactquote", *command],
+            cwd=cwd,
+            env={**os.environ, **variables, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=True,
+        )
+        made = sorted(path for path in (cwd / "out").rglob("*") if path.is_file())
+        found = {path.relative_to(cwd / "out").as_posix(): path.read_bytes() for path in made}
+        assert found == dict(handbook().files)
+
+
+def test_every_kind_of_file_of_a_build_is_explained() -> None:
+    text = (CORPUS / "reference/dist.md").read_text(encoding="utf-8")
+    for path in handbook().files:
+        name = path if "/" not in path else f"{path.partition('/')[0]}/"
+        pictures = name == "img/"
+        pages = path.endswith(".html") and path not in ("evidence.html", "404.html")
+        assert f"`{'*.html' if pages else name}" in text or pictures, path
+    assert "img/site.png" in handbook().files
 
 
 def test_every_invariant_names_tests_that_exist() -> None:

@@ -119,6 +119,10 @@ def test_line_marks_name_the_line_of_each_block() -> None:
     }
 
 
+def test_built_html_has_no_other_source() -> None:
+    assert line_marked_html(Document("a", "a.html", "html", "<p>x</p>"), Settings()) == "<p>x</p>"
+
+
 TITLES = [
     ("---\ntitle: Front\n---\n# Body\n", "guide/x", "Front", '<h1 id="body">Body</h1>\n'),
     (

@@ -15,11 +15,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import hypothesis
 import msgspec
 import pytest
 from exactquote.model import Article, Document
 from exactquote.readers.mdx import line_marked_mdx, read_mdx
 from exactquote.settings import Settings
+from hypothesis import strategies
 
 from tests.shared_data import shared
 
@@ -95,6 +97,9 @@ def test_every_fault_has_a_cure_and_a_place_in_its_source(
     for fault in article.diagnostics:
         assert fault.help, f"{fault.message} in {name!r} of {file}"
         assert fault.place.column <= len(lines[fault.place.line - 1]) + 1
+        if fault.code == "EQ026":
+            assert lines[fault.place.line - 1][fault.place.column - 1] == "<"
+    assert [written.inline for written in article.written] == list(range(len(article.written)))
     for written in article.written:
         line = lines[written.place.line - 1]
         assert line[written.place.column - 1] in "<[", f"{written} in {name!r} of {file}"
@@ -165,6 +170,57 @@ def test_a_limit_set_lower_is_kept() -> None:
     assert [(d.code, d.place.column) for d in article.diagnostics] == [("EQ028", 10)]
     assert "deep" in article.html
     assert not read(source).diagnostics
+
+
+FRAGMENTS = (
+    *(
+        "a",
+        "b c",
+        "\n",
+        "\n\n",
+        "  ",
+        "- ",
+        "> ",
+        "1. ",
+        "# ",
+        "---",
+        "===",
+        "|\n|-|-|\n",
+        "*",
+        "`",
+    ),
+    *("```\n", "[l](u)", "![p](q)", "[^1]", "^[n]", "!!! note\n    ", "&amp;", "\\<", "\\{", "\0"),
+    *(
+        "<b>",
+        "</b>",
+        "<div>",
+        "</div>",
+        "<i/>",
+        "<B>",
+        "</B>",
+        "<>",
+        "</>",
+        "<br>",
+        "<",
+        ">",
+        "<!--",
+    ),
+    *('{"x"}', "{`y${1}`}", "{/* z */}", "{", "}", "{x}", '<b c={"}"}>', '{\n\n"k"\n\n}', "-->"),
+    *('<Cite doc="d" quote="q">', "</Cite>", '[c](cite:d "q")', "export const a = 1\n", "import "),
+)
+
+
+@hypothesis.settings(max_examples=400, deadline=None, derandomize=True)
+@hypothesis.given(strategies.lists(strategies.sampled_from(FRAGMENTS), max_size=16).map("".join))
+def test_no_source_stops_the_reader_or_loses_count_of_citations(source: str) -> None:
+    article = read(source)
+    chips = [int(n) for n in re.findall(r'<eq-chip n="(\d+)">', article.html)]
+    assert sorted(chips) == [written.inline for written in article.written]
+    assert "\0" not in article.html
+    lines = source.split("\n")
+    for fault in article.diagnostics:
+        assert 1 <= fault.place.line <= len(lines)
+        assert 1 <= fault.place.column <= len(lines[fault.place.line - 1]) + 1
 
 
 def test_the_pages_of_a_real_site_have_no_faults() -> None:

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from exactquote.codes import CODES, fault
 from exactquote.model import Build, Counts, DeepLink, Diagnostic, Place, Related, Verdict, Written
-from exactquote.report.caret import CUT, caret
+from exactquote.report.caret import caret
 from exactquote.report.machine import json_report
 from exactquote.report.text import LIMIT, Style, text_report
 from exactquote.report.visible import visible, width
@@ -225,10 +225,12 @@ def test_bound_citations_are_listed_when_asked_for() -> None:
 
 
 LINK = DeepLink("b.html#:~:text=the%20quote", "#:~:text=the%20quote")
+BOUND = Written(Place("a.md", 3, 4), "b", "The quote", "claim")
+REFUSED = Written(Place("a.md", 5), "b", "other")
 VERDICTS = (
-    Verdict(Written(Place("a.md", 3, 4), "b", "The quote", "claim"), "c1", "b", "the quote", link=LINK),
-    Verdict(Written(Place("a.md", 5), "b", "other"), "c2", "b", "left over", code="EQ002"),
-)  # fmt: skip
+    Verdict(BOUND, "c1", "b", "the quote", link=LINK),
+    Verdict(REFUSED, "c2", "b", "left over", code="EQ002"),
+)
 
 
 def read_report(whole: Build, shown: Callable[[str], str] = same) -> dict[str, Any]:

@@ -32,16 +32,27 @@ READ = [
     ("json", "[]", []),
     ("json", '{"citations": []}', []),
     ("json", '\ufeff[{"doc":"a","quote":"b"}]', ["1:2 a 'b' None"]),
-    ("json", '[\n  {"docId": "a/b", "passage": "x\\ny", "occurrence": 0}\n]', ["2:3 a/b 'x\\ny' 0"]),
+    (
+        "json",
+        '[\n  {"docId": "a/b", "passage": "x\\ny", "occurrence": 0}\n]',
+        ["2:3 a/b 'x\\ny' 0"],
+    ),
     ("json", '{"citations": [{"doc": "\\ud83d\\ude00", "quote": "\\""}]}', ["1:16 😀 '\"' None"]),
-    ("yaml", "- doc: a\n  quote: 2024-01-01\n- doc: no\n  quote: 012\n  occurrence: 12\n",
-     ["1:3 a '2024-01-01' None", "3:3 no '012' 12"]),
+    (
+        "yaml",
+        "- doc: a\n  quote: 2024-01-01\n- doc: no\n  quote: 012\n  occurrence: 12\n",
+        ["1:3 a '2024-01-01' None", "3:3 no '012' 12"],
+    ),
     ("yml", "citations:\n  - {docId: a, passage: 'it''s'}\n", ['2:5 a "it\'s" None']),
     ("yaml", "- doc: a\n  quote: >-\n    two\n    lines\n", ["1:3 a 'two lines' None"]),
-    ("toml", '[[citations]]\ndoc = "a"\nquote = """\nb"""\noccurrence = 1\n\n[[ citations ]]\ndocId="c"\npassage="d"',
-     ["1:1 a 'b' 1", "7:1 c 'd' None"]),
+    (
+        "toml",
+        '[[citations]]\ndoc = "a"\nquote = """\nb"""\noccurrence = 1\n\n'
+        '[[ citations ]]\ndocId="c"\npassage="d"',
+        ["1:1 a 'b' 1", "7:1 c 'd' None"],
+    ),
     ("toml", "", None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("suffix", "text", "written"), READ)
@@ -72,12 +83,24 @@ REFUSED = [
     ('{"docid":"a","quote":"b"}', "2:2 entry 1: unknown key `docid`", "`docId`"),
     ('{"doc":"a","qoute":"b"}', "2:12 entry 1: unknown key `qoute`", "`quote`"),
     ('{"doc":"a","quote":"b","zz":1}', "2:24 entry 1: unknown key `zz`", "keys are id, doc"),
-    ('{"doc":"a","docId":"a","quote":"b"}', "2:12 entry 1: `doc` and `docId` mean the same; give one", ""),
-    ('{"doc":"a","passage":"a","quote":"b"}', "2:12 entry 1: `quote` and `passage` mean the same; give one", ""),
+    (
+        '{"doc":"a","docId":"a","quote":"b"}',
+        "2:12 entry 1: `doc` and `docId` mean the same; give one",
+        "",
+    ),
+    (
+        '{"doc":"a","passage":"a","quote":"b"}',
+        "2:12 entry 1: `quote` and `passage` mean the same; give one",
+        "",
+    ),
     ('{"quote":"b"}', "2:1 entry 1: `doc` is missing", ""),
     ('{"doc":"a"}', "2:1 entry 1: `quote` is missing, or `from` and `to` as a pair", ""),
     ('{"doc":"a","from":"b"}', "2:1 entry 1: `quote` is missing, or `from` and `to` as a pair", ""),
-    ('{"doc":"a","quote":"b","to":"c"}', "2:1 entry 1: `quote` and `from`, `to` exclude each other", ""),
+    (
+        '{"doc":"a","quote":"b","to":"c"}',
+        "2:1 entry 1: `quote` and `from`, `to` exclude each other",
+        "",
+    ),
     ('{"doc":"a","quote":""}', "2:12 entry 1: `quote` is empty", ""),
     ('{"doc":"a","passage":" \\n"}', "2:12 entry 1: `passage` is empty", ""),
     ('{"docId":"","quote":"b"}', "2:2 entry 1: `docId` is empty", ""),
@@ -85,20 +108,44 @@ REFUSED = [
     ('{"doc":"a","quote":null}', "2:12 entry 1: `quote`: expected `str`, got `null`", ""),
     ('{"doc":1,"quote":"b"}', "2:2 entry 1: `doc`: expected `str`, got `int`", ""),
     ('{"doc":["a"],"quote":"b"}', "2:2 entry 1: `doc`: expected `str`, got `array`", ""),
-    ('{"doc":"a","quote":"b","occurrence":-1}', "2:24 entry 1: `occurrence` counts from 0, so it can't be negative", ""),
-    ('{"doc":"a","quote":"b","occurrence":true}', "2:24 entry 1: `occurrence`: expected `int`, got `bool`", ""),
-    ('{"doc":"a","quote":"b","occurrence":1.0}', "2:24 entry 1: `occurrence`: expected `int`, got `float`", ""),
-    ('{"doc":"a","quote":"b","occurrence":"1"}', "2:24 entry 1: `occurrence`: expected `int`, got `str`", ""),
-    ('{"doc":"a","quote":"b","occurrence":99999999999999999999}', "2:24 entry 1: `occurrence`: expected `int`, got `float`", ""),
+    (
+        '{"doc":"a","quote":"b","occurrence":-1}',
+        "2:24 entry 1: `occurrence` counts from 0, so it can't be negative",
+        "",
+    ),
+    (
+        '{"doc":"a","quote":"b","occurrence":true}',
+        "2:24 entry 1: `occurrence`: expected `int`, got `bool`",
+        "",
+    ),
+    (
+        '{"doc":"a","quote":"b","occurrence":1.0}',
+        "2:24 entry 1: `occurrence`: expected `int`, got `float`",
+        "",
+    ),
+    (
+        '{"doc":"a","quote":"b","occurrence":"1"}',
+        "2:24 entry 1: `occurrence`: expected `int`, got `str`",
+        "",
+    ),
+    (
+        '{"doc":"a","quote":"b","occurrence":99999999999999999999}',
+        "2:24 entry 1: `occurrence`: expected `int`, got `float`",
+        "",
+    ),
     ('{"doc":"a","doc":"b","quote":"b"}', "2:12 entry 1: the key `doc` is given twice", ""),
     ('{"doc":"a","quote":"\\ud800"}', "2:12 entry 1: `quote` holds half a surrogate pair", ""),
     ('{"id":"","doc":"a","quote":"b"}', "2:2 entry 1: `` is no id", "a-z"),
     ('{"id":"A","doc":"a","quote":"b"}', "2:2 entry 1: `A` is no id", "a-z"),
     ('{"id":"a\\n","doc":"a","quote":"b"}', "2:2 entry 1: `a\\n` is no id", "a-z"),
-    ('{"id":"' + "a" * 65 + '","doc":"a","quote":"b"}', f"2:2 entry 1: `{'a' * 40}` is no id", "a-z"),
+    (
+        '{"id":"' + "a" * 65 + '","doc":"a","quote":"b"}',
+        f"2:2 entry 1: `{'a' * 40}` is no id",
+        "a-z",
+    ),
     ("3", "2:1 entry 1: this is no entry, which has keys and values", ""),
     ("[]", "2:1 entry 1: this is no entry, which has keys and values", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("entry", "fault", "help"), REFUSED)
@@ -135,7 +182,7 @@ WHOLE = [
     ("toml", "x = 1\n", "1:1 unknown key `x` beside `citations`"),
     ("toml", "[[citations]\n", None),
     ("toml", "citations = " + "[" * 5_000, None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("suffix", "text", "fault"), WHOLE)

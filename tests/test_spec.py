@@ -27,7 +27,7 @@ from exactquote.model import Build, CitationFile, Corpus, Diagnostic
 from tests.compiling import compiled, compiled_folder, unproved_links
 
 SPEC = Path(__file__).parent / "spec"
-FENCE = re.compile(r"(`{3,}|~{3,})(\S+)(?: (escaped|link))?$")
+FENCE = re.compile(r"(`{3,}|~{3,})(.+?)(?: (escaped|link))?$")
 ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(r))")
 FOUND = re.compile(r"(EQ\d{3}) (\S+:\d+:\d+)( warning)?$")
 TOLD = re.compile(r'(message|cure|cure binds|quote|directive|refused|related \S+) (".*"|EQ\d{3})$')
@@ -46,42 +46,39 @@ class Case:
 
 
 def cases_of(path: Path) -> list[Case]:
-    cases = []
-    for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        name, _, body = part.partition("\n")
-        cases.append(case_of(name.strip(), body))
-    return cases
+    """The cases of a file; a fence may hold lines that look like headings and lists."""
+    parts: list[tuple[str, list[str], list[tuple[str, str, str]], list[str]]] = []
+    lines = iter(path.read_text(encoding="utf-8").split("\n"))
+    for line in lines:
+        if line.startswith("## "):
+            parts.append((line[3:], [], [], []))
+        elif fence := FENCE.match(line):
+            text = [f"{inner}\n" for inner in iter(lambda: next(lines), fence[1])]
+            parts[-1][2].append((fence[2], fence[3] or "", "".join(text)))
+        elif line.startswith("- "):
+            parts[-1][3].append(line[2:])
+        elif line.strip() and parts:
+            parts[-1][1].append(line)
+    return [case_of(*part) for part in parts]
 
 
-def case_of(name: str, body: str) -> Case:
-    files: list[tuple[str, str, str]] = []
+def case_of(
+    name: str, why: list[str], files: list[tuple[str, str, str]], items: list[str]
+) -> Case:
+    assert why, f"{name}: say why"
     diagnostics: list[str] = []
     told: list[tuple[str, str]] = []
-    bound: int | None = None
-    lines = iter(body.splitlines())
-    why = next((line for line in lines if line.strip()), "")
-    assert re.match(r"[A-Z`]", why), f"{name}: say why first"
-    for line in lines:
-        if fence := FENCE.match(line):
-            text = []
-            for inner in lines:
-                if inner == fence[1]:
-                    break
-                text.append(inner + "\n")
-            files.append((fence[2], fence[3] or "", "".join(text)))
-        elif line.startswith("- "):
-            item = line[2:]
-            if found := FOUND.match(item):
-                diagnostics.append(item)
-            elif item.startswith("bound "):
-                bound = int(item[6:])
-            elif item.startswith("nothing else"):
-                continue
-            elif found := TOLD.match(item):
-                told.append((found[1], json.loads(found[2]) if found[2][0] == '"' else found[2]))
-            else:
-                raise ValueError(f"{name}: {line}")
-    assert bound is not None, f"{name}: say how many are bound"
+    bound = -1
+    for item in items:
+        if FOUND.match(item):
+            diagnostics.append(item)
+        elif found := re.match(r"bound (\d+)$", item):
+            bound = int(found[1])
+        elif found := TOLD.match(item):
+            told.append((found[1], json.loads(found[2]) if found[2][0] == '"' else found[2]))
+        else:
+            raise ValueError(f"{name}: {item}")
+    assert bound >= 0, f"{name}: say how many are bound"
     return Case(name, tuple(files), tuple(diagnostics), bound, tuple(told))
 
 

@@ -66,14 +66,21 @@ def build(
     return _Run(corpus, settings, theme, progress or _silent).build()
 
 
+def prove(
+    corpus: Corpus, settings: Settings, theme: Theme, progress: Progress | None = None
+) -> Proof:
+    """The pages and passages of a corpus with all verdicts, for whoever looks closer."""
+    return _Run(corpus, settings, theme, progress or _silent).prove()
+
+
 def check_site(corpus: Corpus, settings: Settings, progress: Progress | None = None) -> Build:
     """Prove citations against pages that another generator built."""
     return _Run(corpus, settings, None, progress or _silent).check()
 
 
 @dataclass(frozen=True, slots=True)
-class _Proved:
-    """What the checks found; the site is made from it."""
+class Proof:
+    """What the checks found; the site is made from it. `raw` are pages with chip sentinels."""
 
     articles: Mapping[str, Article]
     drafts: Mapping[str, str]
@@ -104,22 +111,22 @@ class _Run:
         self._pages: Pages | None = None
 
     def check(self) -> Build:
-        return self._report(self._prove(), {})
+        return self._report(self.prove(), {})
 
     def build(self) -> Build:
-        proved = self._prove()
+        proved = self.prove()
         if proved.failed:
             return self._report(proved, {})
         return self._report(proved, self._files(proved))
 
-    def _report(self, proved: _Proved, files: Mapping[str, bytes]) -> Build:
+    def _report(self, proved: Proof, files: Mapping[str, bytes]) -> Build:
         sources = {document.path: document.text for document in self._corpus.documents}
         sources |= {file.path: file.text for file in self._corpus.citation_files}
         return Build(
             self._build_id, proved.counts, proved.verdicts, proved.diagnostics, files, sources
         )
 
-    def _prove(self) -> _Proved:
+    def prove(self) -> Proof:
         articles, heard = self._read()
         if self._theme is not None:
             heard.extend(collisions.check(self._corpus, self._theme))
@@ -142,7 +149,7 @@ class _Run:
         counts = Counts(
             len(self._documents), len(found), len(verdicts), bound, len(verdicts) - bound
         )
-        return _Proved(
+        return Proof(
             articles, drafts, pages, raw, found, verdicts, self._severities(heard), counts
         )
 
@@ -244,7 +251,7 @@ class _Run:
         kept = [d for d in kept if d.severity != "off"]
         return tuple(sorted(dict.fromkeys(kept), key=lambda d: (d.place, d.code, d.message)))
 
-    def _files(self, proved: _Proved) -> dict[str, bytes]:
+    def _files(self, proved: Proof) -> dict[str, bytes]:
         """The site: pages with their chips, lists, allowlist, and the manifest of all files."""
         assert self._pages is not None and self._theme is not None
         files: dict[str, bytes] = dict(self._corpus.assets)
@@ -262,7 +269,7 @@ class _Run:
         files["build.json"] = build_json(self._build_id, proved.counts, files)
         return dict(sorted(files.items()))
 
-    def _finished(self, doc: str, html: str, proved: _Proved) -> str:
+    def _finished(self, doc: str, html: str, proved: Proof) -> str:
         """A page with its chips, which reads exactly as the page on which all was proved."""
         chips = {
             verdict.written.inline: Chip(
@@ -279,7 +286,7 @@ class _Run:
                 raise AssertionError(f"chips changed the text of {doc}")
         return finished
 
-    def _entries(self, proved: _Proved) -> list[AllowEntry]:
+    def _entries(self, proved: Proof) -> list[AllowEntry]:
         """One entry for each citation and for each citable passage.
 
         An uncited passage that no directive pins is linked to the section it stands in.
@@ -376,7 +383,7 @@ class _Sheets:
             yield made
 
 
-def _rows(proved: _Proved) -> list[Row]:
+def _rows(proved: Proof) -> list[Row]:
     rows = []
     for verdict in proved.verdicts:
         if verdict.link is None:

@@ -31,7 +31,7 @@ class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     passage_chars_min: int = 0
     passage_chars_max: int = 0
     file_bytes_max: int = 10_000_000
-    front_matter_bytes_max: int = 65_536
+    front_matter_bytes_max: int = 262_144
     front_matter_depth_max: int = 20
     nesting_max: int = 100
 

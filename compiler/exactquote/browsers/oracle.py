@@ -20,7 +20,7 @@ from exactquote.browsers.same_text import same_text
 from exactquote.browsers.webkit import Webkit, mini_browser
 
 BROWSERS: tuple[BrowserName, ...] = ("chromium", "firefox", "webkit")
-SECONDS_MAX = 15.0
+SECONDS_MAX = 30.0
 
 _PROGRAMS: dict[BrowserName, tuple[str, ...]] = {
     "chromium": ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"),

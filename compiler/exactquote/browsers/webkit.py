@@ -13,6 +13,7 @@ import shutil
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 from exactquote.browsers.landing import Gone, Landing, Refused, Silent
 from exactquote.browsers.painted import Painted, Picture
@@ -28,7 +29,8 @@ _RETRY_SECONDS = 0.7
 _VIEWPORTS_MAX = 40
 _COLOURS = tuple(f"ff{green:02x}{blue:02x}" for blue in (255, 215, 175) for green in (0, 40, 80))
 _STATE = f"""
-return {{address: location.href, ready: document.readyState === "complete", y: scrollY, x: scrollX,
+return {{address: location.href, ready: document.readyState === "complete",
+        x: scrollX, y: scrollY, wide: innerWidth, high: innerHeight,
         paint: [...document.querySelectorAll(".{PAINT_CLASS}")].some((one) => one.sheet)}};
 """
 
@@ -94,7 +96,7 @@ class Webkit:
         driver = self._running()
         driver.call("POST", "/url", {"url": _painted(url, colour)}, deadline)
         loaded = time.monotonic()
-        while not (state := self._state(deadline))["ready"] or token not in str(state["address"]):
+        while not (state := self._state(deadline))["ready"] or token not in state["address"]:
             if time.monotonic() > deadline - _MARGIN_SECONDS:
                 raise Refused("the tab shows another page than the one asked for")
         if not state["paint"]:
@@ -129,33 +131,48 @@ class Webkit:
     def _look(self, painted: Painted, deadline: float) -> bool:
         """Read one picture; says whether the page stood still meanwhile."""
         driver = self._running()
-        before = self._state(deadline)
-        picture = Picture(base64.b64decode(driver.call("GET", "/screenshot", None, deadline)))
-        rows = picture.rows_of(painted.colour)
-        if rows is None:
+        painted.leave()
+        state = self._state(deadline)
+        png = base64.b64decode(driver.call("GET", "/screenshot", None, deadline))
+        picture = Picture(png, state["wide"], state["high"])
+        if not picture.shows(painted.colour):
             return True
-        script = _script(painted.SCRIPT, *rows)
-        window = driver.call("POST", "/execute/sync", script, deadline)
-        if (before["x"], before["y"]) != (window["x"], window["y"]):
+        window = driver.call("POST", "/execute/sync", _script(painted.SCRIPT), deadline)
+        if (state["x"], state["y"]) != (window["x"], window["y"]):
             return False
-        painted.read(window, picture)
+        partly = painted.read(window["nodes"], picture)
+        if partly:
+            script = _script(painted.SCRIPT, partly)
+            window = driver.call("POST", "/execute/sync", script, deadline)
+            painted.read_characters(window["nodes"], picture)
         return True
 
     def _look_around(self, painted: Painted, deadline: float) -> None:
         """Scroll on while the highlight may go on beyond the edge of the window."""
-        for direction in (1, -1):
-            for _ in range(_VIEWPORTS_MAX):
-                if not painted.reaches_edge(direction):
-                    break
-                y = self._state(deadline)["y"]
-                step = f"scrollBy({{top: {direction} * innerHeight * 0.8, behavior: 'instant'}})"
-                self._running().call("POST", "/execute/sync", _script(step), deadline)
-                if self._state(deadline)["y"] == y:
-                    break
-                self._look(painted, deadline)
+        above, below = painted.reaches_edge(-1), painted.reaches_edge(1)
+        here = self._state(deadline)["y"]
+        if below:
+            self._look_further(painted, 1, deadline)
+        if above:
+            self._scroll(f"scrollTo({{top: {here}, behavior: 'instant'}})", deadline)
+            self._look_further(painted, -1, deadline)
 
-    def _state(self, deadline: float) -> dict[str, object]:
-        state: dict[str, object] = self._running().call(
+    def _look_further(self, painted: Painted, direction: int, deadline: float) -> None:
+        for _ in range(_VIEWPORTS_MAX):
+            y = self._state(deadline)["y"]
+            by = f"{direction} * innerHeight * 0.8"
+            self._scroll(f"scrollBy({{top: {by}, behavior: 'instant'}})", deadline)
+            if self._state(deadline)["y"] == y:
+                return
+            self._look(painted, deadline)
+            if not painted.reaches_edge(direction):
+                return
+
+    def _scroll(self, script: str, deadline: float) -> None:
+        self._running().call("POST", "/execute/sync", _script(script), deadline)
+
+    def _state(self, deadline: float) -> dict[str, Any]:
+        state: dict[str, Any] = self._running().call(
             "POST", "/execute/sync", _script(_STATE), deadline
         )
         return state
@@ -190,7 +207,7 @@ def _painted(url: str, colour: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}{PAINT}={colour}{hash_sign}{fragment}"
 
 
-def _script(script: str, *arguments: float) -> dict[str, object]:
+def _script(script: str, *arguments: object) -> dict[str, object]:
     return {"script": script, "args": list(arguments)}
 
 

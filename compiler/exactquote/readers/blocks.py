@@ -36,8 +36,6 @@ def noted_blocks(md: MarkdownIt) -> None:
 
 
 def _fence(state: StateBlock, startLine: int, endLine: int, silent: bool) -> bool:
-    if state.src[state.bMarks[startLine] + state.tShift[startLine]] not in "`~":
-        return False
     if not base_fence(state, startLine, endLine, silent):
         return False
     if not silent and not _is_closed(state, startLine):
@@ -122,8 +120,6 @@ def _html_block(state: StateBlock, startLine: int, endLine: int, silent: bool) -
 
 def _admonition(state: StateBlock, startLine: int, endLine: int, silent: bool) -> bool:
     start = state.bMarks[startLine] + state.tShift[startLine]
-    if state.src[start] not in "!?":
-        return False
     if not _ADMONITION.match(state.src[start : state.eMarks[startLine]]):
         return False
     before = len(state.tokens)

@@ -11,7 +11,12 @@ from exactquote.settings import Settings
 
 
 def line_marked_html(document: Document, settings: Settings) -> str:
-    """Body HTML in which each block carries `data-eq-line="N"`, its line in the source."""
+    """Body HTML in which each block carries `data-eq-line="N"`, its line in the source.
+
+    A page of built HTML is its own source and stays as it is.
+    """
+    if document.format == "html":
+        return document.text
     if document.format == "mdx" or (document.format == "markdown" and settings.mdx.in_markdown):
         from exactquote.readers.mdx import line_marked_mdx
 

@@ -68,7 +68,7 @@ def _read(document: Document, settings: Settings, line_marks: bool) -> Article:
         mark_lines(tokens, notes)
     marked = md.renderer.render(without_title(tokens, title), md.options, env)
     html, written = assemble(marked, elements, env.get("written", ()))
-    if elements.any:
+    if elements.used:
         html = sanitise(html, line_marks)
     return replace(
         head,

@@ -11,15 +11,11 @@ import html
 import re
 from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
-from jinja2.sandbox import SandboxedEnvironment
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.token import Token
-from markupsafe import Markup
 
 from exactquote.model import Written
 from exactquote.readers.mdx_elements import Element, Elements
@@ -34,7 +30,6 @@ _BLOCK = re.compile(
 _ONE_PARAGRAPH = re.compile(r"\s*(<p(?:\s[^>]*)?>)(.*)(</p>\s*)\Z", re.DOTALL)
 _NOTE_MARK = re.compile(r'<sup class="footnote-ref">.*?</sup>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
-_MESSAGE_CHARS_MAX = 200
 
 
 def assemble(
@@ -90,21 +85,16 @@ def _finished(
         return _claim(element, children, elements, written)
     if element.kind != "template":
         return children
+    # Most pages have no such component, and the template engine takes a while to load.
+    from exactquote.readers.mdx_templates import TemplateFailed, rendered
+
     try:
-        shown = _template(elements.settings.mdx.components[element.name]).render(
-            children=Markup(children), props=_Props(element.props)
-        )
-    except TemplateSyntaxError as error:
-        elements.failed(
-            element,
-            f"the template of `{element.name}` is malformed: {_brief(error)}",
-            f"mend line {error.lineno} of the template in [mdx.components]",
-        )
+        source = elements.settings.mdx.components[element.name]
+        shown = rendered(source, element.props, children)
+    except TemplateFailed as failure:
+        message = f"the template of `{element.name}` {failure.message}"
+        elements.failed(element, message, failure.help)
         return children
-    except (TemplateError, ArithmeticError, LookupError, RecursionError) as error:
-        return _failed(element, children, elements, error)
-    except (TypeError, ValueError, AttributeError) as error:
-        return _failed(element, children, elements, error)
     left = {int(n) for n in _CHIP.findall(shown)}
     if any(n not in left for n in range(count, len(written))):
         elements.failed(
@@ -114,15 +104,6 @@ def _finished(
         )
         return children
     return shown
-
-
-def _failed(element: Element, children: str, elements: Elements, error: Exception) -> str:
-    elements.failed(
-        element,
-        f"the template of `{element.name}` failed: {_brief(error)}",
-        "mend the template in [mdx.components], or give the component what it needs",
-    )
-    return children
 
 
 def _claim(element: Element, children: str, elements: Elements, written: list[Written]) -> str:
@@ -166,36 +147,6 @@ def _refuse_unshown(elements: Elements) -> None:
                 "the text for a picture",
                 "refer to the footnote, or move the citation",
             )
-
-
-class _Props(dict[str, object]):
-    """The attributes of a component; one that was not given is empty."""
-
-    def __missing__(self, name: str) -> None:
-        return None
-
-
-def _shown(value: object) -> object:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
-
-
-@lru_cache(maxsize=256)
-def _template(source: str) -> Template:
-    return _ENVIRONMENT.from_string(source)
-
-
-_ENVIRONMENT = SandboxedEnvironment(
-    autoescape=True, undefined=StrictUndefined, finalize=_shown, keep_trailing_newline=True
-)
-
-
-def _brief(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= _MESSAGE_CHARS_MAX else text[: _MESSAGE_CHARS_MAX - 1] + "…"
 
 
 def _render_open(

@@ -70,11 +70,11 @@ class Elements:
     failures: set[tuple[str, str]] = field(default_factory=set)
     unclosed: tuple[str, int, Fault] | None = None
     unclosed_blocks: int = 0
-    any: bool = False
+    used: bool = False
 
     def element(self, tag: Tag, place_of: Callable[[int], Place], block: bool) -> Element:
         """What a tag stands for; of a closing tag only the name and place count."""
-        self.any = True
+        self.used = True
         place = place_of(tag.start)
         if tag.kind == "close" or not tag.name:
             return Element(tag.name, place, "transparent")
@@ -202,7 +202,7 @@ class Elements:
 
 
 def elements_of(env: MutableMapping[str, Any]) -> Elements:
-    """The elements of a parse, which `env_with_elements` began."""
+    """The elements of a parse that was given some with `keep_elements`."""
     elements = env[_KEY]
     assert isinstance(elements, Elements)
     return elements

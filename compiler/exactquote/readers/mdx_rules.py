@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from markdown_it import MarkdownIt
 from markdown_it.rules_block.state_block import StateBlock
 from markdown_it.rules_inline.state_inline import StateInline
+from markdown_it.utils import EnvType
 
 from exactquote.model import Place
 from exactquote.readers import jsx
@@ -140,7 +141,6 @@ def _flow(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return True
     notes = notes_of(state.env)
     elements = elements_of(state.env)
-    lines = [start, flow.line]
 
     def place_of(offset: int) -> Place:
         return notes.at(*_line_column(state, offset))
@@ -156,7 +156,7 @@ def _flow(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         else:
             token = state.push("mdx_text", "", 0)
             token.content = _text_of(item, place_of, state.env)
-        token.map = [line, max(lines[1], line + 1)]
+        token.map = [line, max(flow.line, line + 1)]
     state.line = flow.line
     return True
 
@@ -266,11 +266,10 @@ def _expression(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _text_of(expression: Expression, place_of: PlaceOf, env: object) -> str:
+def _text_of(expression: Expression, place_of: PlaceOf, env: EnvType) -> str:
     """The text of an expression that is a literal; any other has none and is a fault."""
-    assert isinstance(env, dict)
-    notes = notes_of(env)
-    elements_of(env).any = True
+    notes, elements = notes_of(env), elements_of(env)
+    elements.used = True
     if expression.depth > notes.nesting_max:
         notes.add(
             "EQ028",
@@ -285,11 +284,11 @@ def _text_of(expression: Expression, place_of: PlaceOf, env: object) -> str:
         text = text_of(value)
         if "\\" in expression.source:
             # What is written as an escape is hidden from the look at the source.
-            found = hidden_controls(text, notes.path, elements_of(env).settings)
+            found = hidden_controls(text, notes.path, elements.settings)
             notes.diagnostics.extend(replace(each, place=place) for each in found)
         return text
     if value is not None and not isinstance(value, bool):
-        elements_of(env).no_text(expression.source, place_of(expression.start))
+        elements.no_text(expression.source, place_of(expression.start))
     return ""
 
 

@@ -43,7 +43,7 @@ def match_tags(state: StateCore) -> None:
     """Core rule: give each closing tag its element, and unwrap paragraphs of JSX alone."""
     _take_comment_ids(state.tokens)
     elements = elements_of(state.env)
-    if not elements.any:
+    if not elements.used:
         return
     state.tokens = _matched(state.tokens, _Open(elements))
     for tokens in state.env.get("inline_notes", {}).values():

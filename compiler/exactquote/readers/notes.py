@@ -137,7 +137,7 @@ class Notes:
         self.add(
             "EQ028",
             self.at(line),
-            f"nesting is deeper than {self.nesting_max} levels here, so it can't be shown as written",
+            f"nesting is deeper than {self.nesting_max} levels and can't be shown as written",
             "flatten the lists, quotes, brackets or emphasis, or raise `limits.nesting_max`",
         )
 

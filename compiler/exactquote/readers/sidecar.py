@@ -5,8 +5,6 @@ An entry that can't be used is a fault at its own place; the others are read all
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -167,6 +165,8 @@ def _entry(node: Node, suffix: str) -> Entry:
         raise _Wrong(f"the key `{_short(key)}` is given twice", (line, column))
     for key in node.value:
         if key not in KEYS:
+            from difflib import get_close_matches
+
             near = get_close_matches(key[:40], KEYS, 1)
             help = f"did you mean `{near[0]}`?" if near else f"keys are {', '.join(KEYS)}"
             raise _Wrong(f"unknown key `{_short(key)}`", node.keys[key], help)

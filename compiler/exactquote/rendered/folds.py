@@ -207,8 +207,10 @@ def _with_pieces(text: str, plain: str, odd: set[str], fold: Fold) -> Folded:
     here = there = 0
     for match in re.compile(f"{_class(sorted(odd))}+").finditer(text):
         for start, end in _pieces(text, *match.span(), here):
-            piece = text[start:end] if end - start == 1 else _compose(text[start:end])
-            becomes = piece.translate(fold)
+            if end - start == 1:
+                becomes = fold[ord(text[start])]
+            else:
+                becomes = _compose(text[start:end]).translate(fold)
             out += plain[here:start], becomes
             there += start - here
             if start != froms[-1]:

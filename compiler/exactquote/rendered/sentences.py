@@ -46,7 +46,7 @@ _GOES_ON = frozenset(",;:-–—/|&=)]}，；：、）→…")
 _QUOTED = re.compile("[」』”][とって的]")
 _WORD_BEFORE = re.compile(f'[^{_SPACE}({{\\["“„‚‘«»‹›—–/-]+\\Z')
 _LETTER_BEFORE = re.compile(f"(?:\\A|[{_SPACE}.(\"“„»‚'])([^\\W\\d_])\\.[{_SPACE}]?\\Z")
-_FIRST_WORD = re.compile("[^\\W_]+(?:['’][^\\W_]+)?(\\.)?")
+_FIRST_WORD = re.compile("([^\\W_]+)(?:['’][^\\W_]+)?(\\.)?")
 # A name in code may begin a sentence in spite of its small first letter.
 _CAMEL_CASE = re.compile("[a-z][a-z0-9]*[A-Z]")
 # A picture behind the stop, such as an emoji, belongs to the sentence.
@@ -95,6 +95,7 @@ _STARTERS = _words(
     " for from as but and so or however after before because although since with without to by my"
     " our his her their your what why how who where which all some many most each every both no"
     " not now here let please see use once until unless despite another such one also"
+    " therefore instead thus hence finally similarly otherwise don can to"
     " der die das ein eine einen einem einer es er sie wir ihr ich man in im am an auf aus bei"
     " mit nach von vor zu zum zur für über unter wenn weil da dies diese dieser dieses diesem"
     " diesen aber und oder doch so dann danach dabei damit daher deshalb jedoch auch alle jede"
@@ -274,15 +275,15 @@ def _full_stop_ends(text: str, stop: int, start: int, first: int, tongue: str) -
     first_word = _FIRST_WORD.match(text, first)
     begins = (
         first_word is not None
-        and first_word[0].lower() in _STARTERS
+        and first_word[1].lower() in _STARTERS
         # "J. A. Miller" has no sentence that begins with "A".
-        and not first_word[1]
+        and not first_word[2]
     )
     if lowered in _BEFORE_FIGURES and text[first : first + 1].isdecimal():
         return False
     if lowered in _MAY_END or _is_spelled_out(word):
         return begins
-    if len(word) == 1 and word.isalpha():
+    if len(word) == 1 and word.isalpha() and text[at - 1 : at] not in ("-", "/"):
         return begins or (word == "I" and tongue == "en")
     if word.isdecimal() and len(word) <= 3 and tongue in _ORDINALS:
         return begins
