@@ -592,6 +592,21 @@ def test_prevents_a_trace_for_any_naughty_text(run: Any, tmp_path: Path, part: i
     assert len(json.loads(checked.out)["citations"]) >= len(entries)
 
 
+def test_prevents_a_trace_for_any_json_file_as_citations(run: Any, tmp_path: Path) -> None:
+    files = sorted(shared("suites/JSONTestSuite").glob("test_*/*.json"))
+    assert len(files) > 300
+    for i, file in enumerate(files):
+        write(tmp_path, {f"n{i}.md": "# T\n\nText.\n"})
+        shutil.copyfile(file, tmp_path / f"n{i}.citations.json")
+    ran = run("check", ".", "--format", "json")
+    only_known_ends(Ran(ran.code, "", ran.err))
+    told = {found["path"] for found in json.loads(ran.out)["diagnostics"]}
+    for i, file in enumerate(files):
+        # Not one of them is a list of citations; only the empty list is a valid one.
+        empty = file.read_bytes().strip() == b"[]"
+        assert (f"n{i}.citations.json" in told) is not empty, file.name
+
+
 def test_prevents_a_trace_for_any_naughty_file_name(run: Any, tmp_path: Path) -> None:
     made = 0
     for i, text in enumerate(naughty()):

@@ -117,6 +117,15 @@ def test_an_element_that_no_rule_touches_costs_nothing() -> None:
     assert len(styles.looks) == 2
 
 
+def test_elements_without_attributes_have_defaults_too() -> None:
+    tree = LexborHTMLParser("<!doctype html><dialog>x</dialog><p>y</p><script>z</script>")
+    styles = apply(tree, [])
+    looks = {tag: styles.of(tree.css_first(tag)) for tag in ("dialog", "p", "script")}
+    assert looks["dialog"] == Look(display="none", positioned=True)
+    assert looks["p"] == PLAIN
+    assert looks["script"] == Look(display="none")
+
+
 def test_imports_are_handed_back() -> None:
     css = '@import "a.css"; @import url(b.css) print; @import url("c.css") layer(x.y) screen;'
     found = [(one.url, one.media, one.layer) for one in sheet(css + "b { float: left }").imports]

@@ -139,7 +139,7 @@ class _Run:
         heard.extend(missing)
         heard.extend(corpus_checks.ids_given_twice(written))
         verdicts = self._judge(written, site, heard)
-        heard.extend(corpus_checks.required_pages(site))
+        heard.extend(corpus_checks.required_pages(site, {d: a.html for d, a in articles.items()}))
         heard.extend(corpus_checks.nothing_checked(len(self._documents), len(written), site))
         if self._theme is not None:
             heard.extend(dead_links.check(articles, pages, self._documents))
@@ -149,9 +149,7 @@ class _Run:
         counts = Counts(
             len(self._documents), len(found), len(verdicts), bound, len(verdicts) - bound
         )
-        return Proof(
-            articles, drafts, pages, raw, found, verdicts, self._severities(heard), counts
-        )
+        return Proof(articles, drafts, pages, raw, found, verdicts, self._severities(heard), counts)
 
     def _read(self) -> tuple[dict[str, Article], list[Diagnostic]]:
         heard = list(self._corpus.diagnostics)

@@ -198,8 +198,9 @@ def test_prevents_tag_characters_from_smuggling_text(tmp_path: Path) -> None:
 
 
 def test_prevents_a_refusal_of_characters_that_are_meant(tmp_path: Path) -> None:
-    meant = "# P\n\nText with \u202eintent\u202c and a 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f flag.\n"
-    emoji = "\ufeff# E\n\nA 👩\u200d🚒 works, and me\u200cra too.\n"
+    scotland = "🏴" + "".join(chr(0xE0000 + ord(sign)) for sign in "gbsct") + "\U000e007f"
+    meant = f"# P\n\nText with \u202eintent\u202c and a {scotland} flag.\n"
+    emoji = f"\ufeff# E\n\nA 👩\u200d🚒 works under a {scotland}, and me\u200cra too.\n"
     listed = {"exactquote.toml": 'hidden_controls = ["rtl/**"]\n'}
     exit_code, report, _ = run_check(
         tmp_path, {"ok.md": OK, "rtl/p.md": meant, "e.md": emoji, **listed}

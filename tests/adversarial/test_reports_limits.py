@@ -22,11 +22,15 @@ def _small_files_only() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
+def _lines(count: int) -> str:
+    return "\n\n".join(f"Line {n} says that pump {n} is off." for n in range(count))
+
+
 def test_prevents_a_full_disk_from_leaving_half_a_site(tmp_path: Path) -> None:
     exit_code, _, out = run_build(tmp_path, {"ok.md": OK})
     before = tree(out)
     assert exit_code == 0
-    write(tmp_path / "corpus", {"more.md": "# More\n\n" + "It hums. " * 2_000})
+    write(tmp_path / "corpus", {"more.md": "# More\n\n" + _lines(900)})
     corpus = tmp_path / "corpus"
     done = run("build", corpus, "--output", out, before=_small_files_only)
     assert done.returncode not in (0, 3)
@@ -97,6 +101,18 @@ def test_prevents_a_long_page_from_being_cut_silently(tmp_path: Path) -> None:
     assert statuses(report) == dict.fromkeys(wanted, "bound")
     html = (out / "long.html").read_text(encoding="utf-8")
     assert all(quote in html for quote in wanted.values())
+
+
+def test_prevents_repeated_sentences_from_taking_squared_time(tmp_path: Path) -> None:
+    seconds = []
+    for count in (500, 2_000):
+        page = "# Log\n\n" + "It hums. " * count + "\n"
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        exit_code, _, _ = run_build(tmp_path / str(count), {"ok.md": OK, "log.md": page})
+        assert exit_code == 0
+        seconds.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+    # Four times the text may take four times as long, and some more for good measure.
+    assert seconds[1] < 8 * max(seconds[0], 0.5), seconds
 
 
 DEEP = {

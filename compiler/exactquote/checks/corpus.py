@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from exactquote.checks.site import Site
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Place, Related, Written
+from exactquote.rendered.page import Kind, read_page
 
 
 def nothing_checked(documents: int, citations: int, site: Site) -> Iterator[Diagnostic]:
@@ -22,14 +24,24 @@ def nothing_checked(documents: int, citations: int, site: Site) -> Iterator[Diag
     )
 
 
-def required_pages(site: Site) -> Iterator[Diagnostic]:
-    """EQ018: a page that the configuration requires is missing, unpublished or empty."""
+def required_pages(site: Site, bodies: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """EQ018: a page that the configuration requires is missing, unpublished or empty.
+
+    `bodies` are the documents' HTML without the site's frame, so that a title made of the
+    file's name fills no page.
+    """
     for doc in site.settings.required:
         page = site.pages.get(site.known(doc))
         if page is None:
             yield fault("EQ018", Place("."), f"the required page {doc} is missing", f"write {doc}")
-        elif not any(run.main for run in page.runs):
+        elif not page_text(bodies[page.doc]):
             yield fault("EQ018", Place("."), f"the required page {doc} is empty", f"write {doc}")
+
+
+def page_text(html: str) -> str:
+    """The visible text of a body, white space trimmed."""
+    page = read_page(html, doc="", path="")
+    return page.text if any(run.kind is Kind.TEXT for run in page.runs) else ""
 
 
 def ids_given_twice(all_written: Sequence[Written]) -> Iterator[Diagnostic]:
@@ -79,8 +91,6 @@ def referenced(
 
 
 def _as_named(written: Written, named: Written | None) -> Written:
-    from dataclasses import replace
-
     if named is None:
         return written
     return replace(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
 from exactquote.rendered.find import folded_quote, ready
 from exactquote.rendered.folds import STRICT
-from exactquote.rendered.page import CUT, Kind, Page
+from exactquote.rendered.page import CUT, Kind, Page, Run
 
 # Dropped by the strict fold: words on both sides of a cut become one, as `one<br>two` reads.
 _NOTHING = "\u2060"
+_VISIBLE = frozenset({Kind.TEXT, Kind.CHROME, Kind.CONTROL, Kind.FOREIGN})
 _CUTS = {
     "br": "a line break",
     "img": "a picture",
@@ -34,8 +37,9 @@ def check(written: Written, quote: str, page: Page, site: Site) -> Diagnostic | 
     cut = page.text.index(CUT, found.start)
     joint = page.runs[page.run_at(cut - 1)].joint
     left = page.text[found.start : cut]
-    right = page.text[cut + 1 : found.end].split(CUT)[0]
-    tag = page.runs[page.run_at(cut + 1)].tag
+    following = _next_visible(page, cut)
+    right = page.text[following.start : min(following.end, found.end)]
+    tag = following.tag
     what = _CUTS.get(joint, f"the rim of a block (<{tag}>)")
     last = page.text[found.start : found.end].split(CUT)[-1]
     return fault(
@@ -47,12 +51,28 @@ def check(written: Written, quote: str, page: Page, site: Site) -> Diagnostic | 
     )
 
 
-def spanning(page: Page, quote: str) -> Span | None:
-    """Where the quote stands when cuts are no obstacle; text that nobody sees is none."""
+def _next_visible(page: Page, cut: int) -> Run:
+    """The first run behind a cut that readers see: it holds the rest of the passage."""
+    return next(
+        run for run in page.runs[page.run_at(cut) :] if run.start > cut and run.kind in _VISIBLE
+    )
+
+
+def spanning(page: Page, quote: str, kinds: frozenset[Kind] = _VISIBLE) -> Span | None:
+    """Where the quote stands when cuts, and text of other kinds, are no obstacle."""
     needle = folded_quote(quote, STRICT)
+    runs = [run for run in page.runs if run.kind in kinds]
     for joined in (" ", _NOTHING):
-        for start, end in ready(page.text.replace(CUT, joined), STRICT).find(needle):
-            kinds = {run.kind for run in page.runs if run.start < end and run.end > start}
-            if CUT in page.text[start:end] and kinds <= {Kind.TEXT, Kind.CONTROL, Kind.FOREIGN}:
-                return Span(start, end)
+        starts, length = [], 0
+        for run in runs:
+            starts.append(length)
+            length += run.end - run.start + 1
+        text = joined.join(page.text[run.start : run.end] for run in runs)
+        for start, end in ready(text, STRICT).find(needle):
+            first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
+            if first != last:
+                return Span(
+                    runs[first].start + start - starts[first],
+                    runs[last].start + end - starts[last],
+                )
     return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser
 
+from exactquote.checks.crosses_block import spanning
 from exactquote.checks.site import Site
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
@@ -37,6 +38,15 @@ def check(
             f"the passage is only in {_WHERE[place.kind]} on the page of {page.doc}",
             _CURE,
             (Related(site.locate(page, Span(place.start, place.end)), "it is here"),),
+        )
+    partly = spanning(page, quote, frozenset(Kind))
+    if partly is not None:
+        return fault(
+            "EQ007",
+            written.place,
+            f"part of the passage is hidden on the page of {page.doc}",
+            "quote only what the page shows, up to the hidden text or from it on",
+            (Related(site.locate(page, partly), "the passage begins here"),),
         )
     needle = folded_quote(quote, STRICT)
     if needle:

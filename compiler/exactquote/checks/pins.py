@@ -34,22 +34,29 @@ def pinned(
             )
         kept = (found[written.occurrence],)
     for name, context in (("prefix", written.prefix), ("suffix", written.suffix)):
-        if not context:
-            continue
-        fitting = tuple(place for place in kept if _fits(page, place, name, context))
-        if not fitting:
-            place = kept[0]
-            real = _before(page, place) if name == "prefix" else _after(page, place)
-            real = real[-60:] if name == "prefix" else real[:60]
-            return fault(
-                "EQ022",
-                written.place,
-                f"the {name} {shown(context)} does not stand"
-                f" {'before' if name == 'prefix' else 'behind'} the passage",
-                f"the page has {shown(real)} there",
-            )
-        kept = fitting
+        if context:
+            fitting = with_context(written, page, kept, name, context)
+            if isinstance(fitting, Diagnostic):
+                return fitting
+            kept = fitting
     return kept
+
+
+def with_context(
+    written: Written, page: Page, places: tuple[Occurrence, ...], name: str, context: str
+) -> tuple[Occurrence, ...] | Diagnostic:
+    """The places that have the author's prefix or suffix beside them; a fault when none has."""
+    fitting = tuple(place for place in places if _fits(page, place, name, context))
+    if fitting:
+        return fitting
+    before = name == "prefix"
+    real = _before(page, places[0])[-60:] if before else _after(page, places[0])[:60]
+    return fault(
+        "EQ022",
+        written.place,
+        f"the {name} {shown(context)} does not stand {'before' if before else 'behind'} the passage",
+        f"the page has {shown(real)} there",
+    )
 
 
 def _fits(page: Page, place: Occurrence, name: str, context: str) -> bool:

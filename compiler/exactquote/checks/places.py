@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from exactquote.model import Document, Place, Span
 from exactquote.readers.locate import line_marked_html
@@ -18,6 +18,7 @@ from exactquote.settings import Settings
 _MARK = re.compile(r'data-eq-line="(\d+)"[^>]*>')
 _TAG = re.compile(r"<[^>]*>")
 _WORDS_COMPARED = 6
+_SHOWN = re.compile(r"(?:title|summary|description)\s*[:=]\s*(.*)")
 _NOT_WORDS = re.compile(r"[\W_]+")
 
 
@@ -36,10 +37,13 @@ class Places:
         lines = document.text.split("\n")
         words = _words(page.text[span.start : span.end].split(CUT)[0])[:_WORDS_COMPARED]
         first = self._line(document, page, span)
+        run = page.runs[page.run_at(span.start)]
+        skipped = _copies(_words(page.text[run.start : span.start]), words)
         for number in range(first, len(lines) + 1):
-            column = _column(lines, number, words)
-            if column:
-                return Place(document.path, number, column)
+            for column in _columns(lines, number, words):
+                if not skipped:
+                    return Place(document.path, number, column)
+                skipped -= 1
         return Place(document.path, first, 1)
 
     def _line(self, document: Document, page: Page, span: Span) -> int:
@@ -70,6 +74,7 @@ class Places:
                 (int(line), "".join(_words(html.unescape(_TAG.sub("", text.rsplit("<", 1)[0])))))
                 for line, text in zip(pieces[1::2], pieces[2::2], strict=True)
             ]
+            blocks = [*_front_matter(document.text), *blocks]
             self._blocks[document.id] = [block for block in blocks if block[1]]
         return self._blocks[document.id]
 
@@ -78,15 +83,34 @@ def _words(text: str) -> list[str]:
     return [word for word in _NOT_WORDS.split(text) if word]
 
 
-def _column(lines: list[str], number: int, words: list[str]) -> int:
-    """Column at which the words begin on a line, markup between them allowed; 0 if not."""
+def _front_matter(text: str) -> list[tuple[int, str]]:
+    """The front matter's title and summary, which the page shows above the body."""
+    lines = text.split("\n")
+    if lines[0].strip() not in ("---", "+++"):
+        return []
+    found = []
+    for number, line in enumerate(lines[1:], 2):
+        if line.strip() == lines[0].strip():
+            return found
+        shown = _SHOWN.match(line)
+        if shown:
+            found.append((number, "".join(_words(shown[1]))))
+    return []
+
+
+def _copies(before: list[str], words: list[str]) -> int:
+    """How often the words stand in a row in what comes before them."""
+    return sum(before[at : at + len(words)] == words for at in range(len(before)))
+
+
+def _columns(lines: list[str], number: int, words: list[str]) -> Iterator[int]:
+    """Columns at which the words begin on a line, markup between them allowed."""
     if not words:
-        return 0
+        return
     line = lines[number - 1]
     at = line.find(words[0])
     while at >= 0:
         rest = _words(" ".join([line[at:], *lines[number : number + len(words)]]))
         if rest[: len(words)] == words:
-            return at + 1
+            yield at + 1
         at = line.find(words[0], at + 1)
-    return 0

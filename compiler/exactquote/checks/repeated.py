@@ -23,7 +23,7 @@ def check(
         return None
     cures = []
     for number, place in enumerate(found[:_SHOWN_MAX]):
-        longer = extension(page, place)
+        longer = extension(page, place, found)
         if longer is None:
             cures.append(f"occurrence = {number}")
         else:
@@ -40,20 +40,31 @@ def check(
     )
 
 
-def extension(page: Page, place: Occurrence) -> Span | None:
+def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> Span | None:
     """The shortest stretch around an occurrence, within its run, that occurs once."""
     run = page.runs[page.run_at(place.start)]
-    ends = [place.end, *_edges(page, place.end, run.end)]
-    starts = [place.start, *reversed(_edges(page, run.start, place.start))]
-    candidates = sorted(
-        (Span(start, end) for start in starts[:30] for end in ends[:30]),
-        key=lambda span: (span.end - span.start, -span.start),
-    )
-    for span in candidates[1:]:
-        text = page.text[span.start : span.end]
-        if text == text.strip() and _once(page, text):
+    rivals = [other for other in others if other.start != place.start]
+    text = page.text.lower() if len(page.text.lower()) == len(page.text) else page.text
+    right = [place.end + _same(text, place.end, other.end, 1) for other in rivals]
+    left = [place.start - _same(text, place.start, other.start, -1) for other in rivals]
+    ends = [at for at in _edges(page, place.end, run.end) if at > max(right, default=0)]
+    starts = [at for at in _edges(page, run.start, place.start) if at < min(left, default=0)]
+    spans = [Span(place.start, end) for end in ends[:1]]
+    spans += [Span(start, place.end) for start in starts[-1:]]
+    for span in sorted(spans, key=lambda span: span.end - span.start):
+        longer = page.text[span.start : span.end]
+        if longer == longer.strip() and _once(page, longer):
             return span
     return None
+
+
+def _same(text: str, at: int, other: int, step: int) -> int:
+    """How many characters from two offsets on, in one direction, are the same."""
+    count = 0
+    at, other = (at, other) if step > 0 else (at - 1, other - 1)
+    while 0 <= other < len(text) and 0 <= at < len(text) and text[at] == text[other]:
+        at, other, count = at + step, other + step, count + 1
+    return count
 
 
 def _edges(page: Page, start: int, end: int) -> list[int]:

@@ -99,6 +99,11 @@ def _range(written: Written, page: Page, site: Site) -> Span | Diagnostic:
         return _not_found(
             written, written.quote_end, page, find(page, written.quote_end), site, after=start
         )
+    if written.suffix:
+        left = pins.with_context(written, page, tuple(ends), "suffix", written.suffix)
+        if isinstance(left, Diagnostic):
+            return left
+        ends = list(left)
     span = Span(start.start, ends[0].end)
     between = [run for run in page.runs if run.start < span.end and run.end > span.start]
     if any(run.kind is not Kind.TEXT for run in between):
@@ -151,6 +156,13 @@ def _not_found(
         if len(marked) == 1:
             span = Span(marked[0].start, marked[0].end)
             return _edge_problem(written, span, page, site) or span
+    if after is not None:
+        for place in found:
+            if place.kind is Kind.TEXT and place.start >= after.end:
+                span = Span(after.start, place.end)
+                problem = _edge_problem(written, span, page, site)
+                if problem is not None:
+                    return problem
     if after is not None and any(place.kind is Kind.TEXT for place in found):
         return fault(
             "EQ002",

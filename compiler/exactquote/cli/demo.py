@@ -135,7 +135,7 @@ def _result(verdict: Verdict) -> tuple[str, str, str | None, bool]:
 
 
 def _as_text(trial: _Trial, copy: Path, options: Options) -> str:
-    from exactquote.report.text import Style, text_report
+    from exactquote.report.text import Style, many, text_report
 
     before, after = trial.before.counts, trial.after.counts
 
@@ -153,8 +153,8 @@ def _as_text(trial: _Trial, copy: Path, options: Options) -> str:
         return f"{outcome}\n"
     return "\n".join(
         (
-            f"1. A copy of the corpus: {before.bound} of {before.citations} citations bound"
-            f" in {before.documents} documents.",
+            f"1. A copy of the corpus: {before.bound} of {many(before.citations, 'citation')} bound"
+            f" in {many(before.documents, 'document')}.",
             f'2. Added a passage that nobody wrote: "{visible(trial.quote)}"',
             f"3. Checked again: {after.bound} bound, {after.refused} refused.",
             "",

@@ -78,6 +78,8 @@ def directive_for(page: Page, span: Span) -> Directive | NoLink:
 
 def _ranges(page: Page, span: Span, first: int, last: int) -> Iterator[Directive]:
     """The shortest range that begins and ends nowhere else, then the whole text of one run."""
+    if page.runs[first].closed != page.runs[last].closed:
+        return
     heads = _heads(page, span, page.runs[first])
     tails = _tails(page, span, page.runs[last])
     if heads and tails:
@@ -220,9 +222,10 @@ def _neighbour(page: Page, index: int, step: int) -> Run | None:
         return None
     joint = page.runs[min(index, other)].joint
     run = page.runs[other]
-    if joint not in ("block", "br") or run.kind not in (Kind.TEXT, Kind.CHROME):
-        return None
-    return run
+    # Text of the site's frame would tie the link to the theme. Chromium looks for context
+    # before it opens a closed `<details>`, so none is found on the other side of its rim.
+    usable = run.kind is Kind.TEXT and run.closed == page.runs[index].closed
+    return run if usable and joint in ("block", "br") else None
 
 
 def _words(text: str) -> Iterator[re.Match[str]]:

@@ -70,6 +70,8 @@ class Run(NamedTuple):
     """The block element that holds the run."""
     main: bool
     """Inside the page's main part."""
+    closed: int
+    """Which closed `<details>` holds the run; 0 for text that is open to begin with."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,8 @@ class _Walk:
         self._marks: list[tuple[int, int]] = []
         self._tag = "body"
         self._main = 0
+        self._closed = 0
+        self._details: list[tuple[int, int]] = []
         self._order = 0
         self._open_ids: list[tuple[int, str]] = []
         self._heading: tuple[int, str] = (-1, "")
@@ -241,7 +245,7 @@ class _Walk:
         return self._element(node, tag, look, identity)
 
     def _element(self, node: LexborNode, tag: str, look: Look | None, identity: str | None) -> Any:
-        before = (self._kind, self._pre, self._tag, len(self._open_ids))
+        before = (self._kind, self._pre, self._tag, len(self._open_ids), self._closed)
         if identity:
             self._order += 1
             self._open_ids.append((self._order, identity))
@@ -255,6 +259,12 @@ class _Walk:
             undo_heading = self._open_heading(_HEADING[tag], identity)
         if tag in ("main", "article"):
             self._main += 1
+        elif tag == "details":
+            self._details.append((self._closed, self._offset + 1))
+            if "open" not in node.attributes:
+                self._closed = self._offset + 1
+        elif tag == "summary" and self._details:
+            self._closed = self._details[-1][0]
         if joint == "block":
             self._tag = tag
         kind = _kind(tag) if look is None else max(_kind(tag), _kind_by_look(look))
@@ -278,6 +288,9 @@ class _Walk:
                 undo_heading()
             if tag in ("main", "article"):
                 self._main -= 1
+            elif tag == "details":
+                self._details.pop()
+            self._closed = before[4]
             self._kind, self._pre, self._tag = before[0], before[1], before[2]
             del self._open_ids[before[3] :]
 
@@ -389,6 +402,7 @@ class _Walk:
                 marks,
                 self._tag,
                 bool(self._main),
+                self._closed,
             )
         )
         self._offset = start + len(text) + 1

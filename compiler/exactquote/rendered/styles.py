@@ -380,7 +380,7 @@ class _Page:
         if tag in _NO_DISPLAY:
             self.defaults[mem_id] = _NEVER_SHOWN if tag == "noscript" else _HIDDEN
         attributes = node.attributes
-        if not attributes:
+        if not attributes and tag != "dialog":
             return
         # Lower case on both sides: names match in any case where a page has no doctype.
         for name in (attributes.get("class") or "").lower().split():

@@ -119,16 +119,17 @@ def _bound(build: Build, shown: Callable[[str], str], paint: _Paint) -> Iterator
 
 def _summary(build: Build, paint: _Paint) -> str:
     counts = build.counts
-    bound = f"{counts.bound} of {_many(counts.citations, 'citation')} bound"
-    pages = f"in {_many(counts.documents, 'document')} ({_many(counts.passages, 'passage')})"
+    bound = f"{counts.bound} of {many(counts.citations, 'citation')} bound"
+    pages = f"in {many(counts.documents, 'document')} ({many(counts.passages, 'passage')})"
     found = reported(build)
     errors = sum(one.severity == "error" for one in found)
-    faults = [_many(errors, "error")] if errors else []
+    faults = [many(errors, "error")] if errors else []
     if len(found) > errors:
-        faults.append(_many(len(found) - errors, "warning"))
+        faults.append(many(len(found) - errors, "warning"))
     line = f"{bound} {pages}" + (f"; {', '.join(faults)}" if faults else "")
     return paint(_RED if build.failed else _GREEN, line)
 
 
-def _many(number: int, noun: str) -> str:
+def many(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where it is one."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
