@@ -12,7 +12,7 @@ from exactquote.deeplink.directive import parse
 from exactquote.disk.corpus import read_corpus
 from exactquote.disk.site_dir import is_site, read_site
 from exactquote.disk.theme import load_theme
-from exactquote.model import Build, CitationFile, Corpus, Document, Format, Theme
+from exactquote.model import Build, CitationFile, Corpus, Document, Format
 from exactquote.pipeline import build, check_site
 from exactquote.rendered.linked import linked_styles
 from exactquote.rendered.page import Page, read_page

@@ -17,13 +17,13 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from exactquote import __version__, cli
 from exactquote.cli.demo import _made_up
 from exactquote.cli.starter import CORPUS
 from exactquote.codes import CODES
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from tests.shared_data import shared
 
 ROOT = Path(__file__).parents[1]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from exactquote.codes import CODES
 from exactquote.config import ConfigError, config_schema, load_config
 from exactquote.settings import Settings

@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+
 from exactquote.disk.corpus import read_corpus
 from exactquote.disk.refusal import Refusal
 from exactquote.disk.site_dir import is_site, read_site

@@ -16,6 +16,8 @@ from pathlib import Path
 import click
 import msgspec
 import pytest
+from markdown_it import MarkdownIt
+
 from exactquote.cli import exactquote as group
 from exactquote.cli import main
 from exactquote.codes import CODES
@@ -27,7 +29,6 @@ from exactquote.readers.markdown import read_markdown
 from exactquote.readers.mdx import read_mdx
 from exactquote.readers.sidecar import read_sidecar
 from exactquote.settings import LimitSettings, MdxSettings, Settings
-from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "corpus"

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+
 from exactquote.emit import indexes
 from exactquote.emit.allowlist import allowlist_files
 from exactquote.emit.indexes import index_files

@@ -8,6 +8,7 @@ import time
 from urllib.parse import unquote
 
 import pytest
+
 from exactquote.rendered.folds import (
     CHROMIUM,
     FIREFOX,
@@ -18,7 +19,6 @@ from exactquote.rendered.folds import (
     fold_text,
     webkit_accepts,
 )
-
 from tests.shared_data import shared
 
 FOLDS = {"s": STRICT, "c": CHROMIUM, "w": WEBKIT, "f": FIREFOX, "W": WIDE}

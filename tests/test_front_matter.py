@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+
 from exactquote.model import Diagnostic
 from exactquote.readers.front_matter import FrontMatter, as_flag, as_text, split_front_matter
 from exactquote.settings import LimitSettings

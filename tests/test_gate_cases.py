@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from exactquote.cli import main
 from exactquote.model import Build, CitationFile, Corpus
 from exactquote.settings import Settings
-
 from tests.compiling import compiled, corpus_of, unproved_links
 from tests.shared_data import shared
 
@@ -105,9 +105,7 @@ def plain(text: str) -> str:
 def test_every_row_that_is_refused_has_its_code_listed() -> None:
     shared("cases/gate-passages.jsonl")
     refused = {
-        row["id"]
-        for row in rows("gate-passages.jsonl")
-        if not compile_row(row)[1].counts.bound
+        row["id"] for row in rows("gate-passages.jsonl") if not compile_row(row)[1].counts.bound
     }
     assert refused == CODES.keys()
 
@@ -124,9 +122,7 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("row", rows("gate-manifests.jsonl"), ids=lambda row: row["id"])
-def test_folder(
-    row: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folder(row: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shared("cases/gate-manifests.jsonl")
     for path, text in row["files"].items():
         file = tmp_path / path

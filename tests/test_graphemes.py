@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
+
 from exactquote.rendered.edges import BROWSERS, edge, inside_word
 from exactquote.rendered.graphemes import is_boundary
-
 from tests.shared_data import shared
 
 

@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
+
 from exactquote.model import Article, Document
 from exactquote.readers.locate import line_marked_html
 from exactquote.readers.markdown import commonmark_parser, parser, read_markdown
 from exactquote.settings import LimitSettings, Settings
-from selectolax.lexbor import LexborHTMLParser
-
 from tests.shared_data import shared
 
 FENCE = "~" * 8

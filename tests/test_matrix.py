@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
 from exactquote.deeplink.directive import parse
 from exactquote.deeplink.match import Landing, land
 from exactquote.deeplink.views import BROWSERS, Name
 from exactquote.rendered.page import Kind, Page, read_page
 from exactquote.rendered.styles import sheet
-
 from tests.shared_data import shared
 
 AGREEMENT_MIN = 0.95

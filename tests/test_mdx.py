@@ -18,11 +18,11 @@ from pathlib import Path
 import hypothesis
 import msgspec
 import pytest
+from hypothesis import strategies
+
 from exactquote.model import Article, Document
 from exactquote.readers.mdx import line_marked_mdx, read_mdx
 from exactquote.settings import Settings
-from hypothesis import strategies
-
 from tests.shared_data import shared
 
 SPEC = Path(__file__).parent / "spec_mdx"

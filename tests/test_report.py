@@ -10,14 +10,15 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from exactquote.codes import CODES, fault
 from exactquote.model import Build, Counts, DeepLink, Diagnostic, Place, Related, Verdict, Written
 from exactquote.report.caret import caret
 from exactquote.report.machine import json_report
 from exactquote.report.text import LIMIT, Style, text_report
 from exactquote.report.visible import visible, width
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SCHEMA = Path(__file__).parents[1] / "compiler/exactquote/schemas/report.schema.json"
 

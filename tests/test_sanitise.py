@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from exactquote.model import Article, Document
-from exactquote.readers.markdown import read_markdown
-from exactquote.readers.sanitise import TAGS
-from exactquote.settings import Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from exactquote.model import Article, Document
+from exactquote.readers.markdown import read_markdown
+from exactquote.readers.sanitise import TAGS
+from exactquote.settings import Settings
 from tests.shared_data import shared
 
 ALLOWED = TAGS | {"eq-chip"}

@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-from exactquote.rendered.edges import inside_word
-from exactquote.rendered.graphemes import is_boundary
-from exactquote.rendered.sentences import sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exactquote.rendered.edges import inside_word
+from exactquote.rendered.graphemes import is_boundary
+from exactquote.rendered.sentences import sentences
 from tests.shared_data import shared
 
 CASES = Path(__file__).parent / "spec_sentences"

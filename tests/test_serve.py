@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from exactquote_site.serve.static import make_server
 
 FILES = {

@@ -6,9 +6,9 @@ import json
 import time
 
 import pytest
+
 from exactquote.model import CitationFile, Diagnostic, Written
 from exactquote.readers.sidecar import read_sidecar
-
 from tests.shared_data import shared
 
 

@@ -7,6 +7,10 @@ import time
 
 import pytest
 import tinycss2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
 from exactquote.disk import theme
 from exactquote.disk.theme import load_theme
 from exactquote.emit.navigation import ITEMS_MAX
@@ -24,9 +28,6 @@ from exactquote.emit.toc import ENTRIES_MAX, table_of_contents
 from exactquote.model import Article, Theme
 from exactquote.rendered.page import read_page
 from exactquote.rendered.styles import sheet
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 
 THEME = load_theme()
 CSS = THEME.assets["assets/site.css"].decode()

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from exactquote.codes import CODES
 from exactquote.model import Build, CitationFile, Corpus, Diagnostic
-
 from tests.compiling import compiled, compiled_folder, unproved_links
 
 SPEC = Path(__file__).parent / "spec"
@@ -62,9 +62,7 @@ def cases_of(path: Path) -> list[Case]:
     return [case_of(*part) for part in parts]
 
 
-def case_of(
-    name: str, why: list[str], files: list[tuple[str, str, str]], items: list[str]
-) -> Case:
+def case_of(name: str, why: list[str], files: list[tuple[str, str, str]], items: list[str]) -> Case:
     assert why, f"{name}: say why"
     diagnostics: list[str] = []
     told: list[tuple[str, str]] = []
@@ -110,7 +108,7 @@ def test_case(case: Case, tmp_path: Path) -> None:
 
 
 def test_every_code_has_cases() -> None:
-    told = {code: 0 for code in (*CODES, "bound")}
+    told = dict.fromkeys((*CODES, "bound"), 0)
     for code, _ in CASES:
         told[code] += 1
     assert {code: count for code, count in told.items() if count < 5} == {}

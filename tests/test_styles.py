@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from exactquote.rendered.styles import PLAIN, Look, Sheet, Styles, apply, sheet
 from selectolax.lexbor import LexborHTMLParser
+
+from exactquote.rendered.styles import PLAIN, Look, Sheet, Styles, apply, sheet
 
 SPEC = Path(__file__).parent / "spec_styles"
 

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from exactquote.cli.starter import CORPUS
 
 ROOT = Path(__file__).parents[1]

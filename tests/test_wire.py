@@ -8,8 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-import exactquote_site
 import pytest
+
+import exactquote_site
 from exactquote_site.wire.allowlist import Entry, WireError, load_allowlist, shard_path
 from exactquote_site.wire.tokens import CiteToken, find_tokens, id_token
 

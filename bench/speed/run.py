@@ -65,7 +65,7 @@ def check_ratio(name: str, runs: int) -> dict[str, object]:
         _, proof = proved(root, name)
         write_citations(root, drawn(proof, CITATIONS, SEED))
         config = root / "exactquote.toml"
-        config.write_text("[severity]\nEQ031 = \"off\"\n", encoding="utf-8")
+        config.write_text('[severity]\nEQ031 = "off"\n', encoding="utf-8")
         ours = [sys.executable, "-m", "exactquote", "check", str(root), "-q"]
         peer = [sys.executable, "-c", PEER, str(root)]
         pairs = []
@@ -111,7 +111,9 @@ def passage_ratio() -> dict[str, object]:
 def per_passage(doc: str, proof: object, site: Site) -> float:
     """Microseconds for the verdict on one passage, the page being rendered and warm."""
     quotes = [passage.quote for passage in proof.passages if passage.doc == doc]  # type: ignore[attr-defined]
-    written = [Written(Place("bench"), doc, quote) for quote in quotes[:: max(1, len(quotes) // 300)]]
+    written = [
+        Written(Place("bench"), doc, quote) for quote in quotes[:: max(1, len(quotes) // 300)]
+    ]
     judge(written[0], site)
     started = time.perf_counter()
     for citation in written:

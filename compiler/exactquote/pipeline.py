@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
-from typing import Any
 
 import msgspec
 
 from exactquote import __version__
-from exactquote.checks import corpus as corpus_checks
 from exactquote.checks import breaks_links, dead_links
+from exactquote.checks import corpus as corpus_checks
 from exactquote.checks.places import Places
 from exactquote.checks.site import Site
 from exactquote.checks.verdicts import judge
@@ -44,6 +43,7 @@ from exactquote.model import (
     Written,
 )
 from exactquote.passages import passages
+from exactquote.readers.controls import hidden_controls
 from exactquote.readers.sidecar import read_sidecar
 from exactquote.rendered.page import Page, read_page
 from exactquote.rendered.styles import Sheet, sheet
@@ -93,6 +93,7 @@ class Proof:
 
     @property
     def failed(self) -> bool:
+        """Whether any diagnostic is an error."""
         return any(d.severity == "error" for d in self.diagnostics)
 
 
@@ -140,7 +141,8 @@ class _Run:
         heard.extend(corpus_checks.ids_given_twice(written))
         verdicts = self._judge(written, site, heard)
         heard.extend(corpus_checks.required_pages(site, {d: a.html for d, a in articles.items()}))
-        heard.extend(corpus_checks.nothing_checked(len(self._documents), len(written), site))
+        if not any(d.code == "EQ020" for d in heard):
+            heard.extend(corpus_checks.nothing_checked(len(self._documents), len(written), site))
         if self._theme is not None:
             heard.extend(dead_links.check(articles, pages, self._documents))
         else:
@@ -205,7 +207,7 @@ class _Run:
             settings.base_url,
             settings.language,
             self._build_id,
-            tuple(_nav_item(article) for article in sorted(articles.values(), key=_nav_order)),
+            tuple(_nav_item(article) for article in _in_reading_order(articles)),
         )
 
     def _sheets(self) -> _Sheets:
@@ -221,6 +223,7 @@ class _Run:
             entries, faults = read_sidecar(file, source if source in self._documents else "")
             every.extend(entries)
             heard.extend(faults)
+            heard.extend(hidden_controls(file.text, file.path, self._settings))
         # Of one file the order is that of its text; a sort by place would part none.
         every.sort(key=lambda written: written.place)
         return corpus_checks.referenced(every)
@@ -251,7 +254,8 @@ class _Run:
 
     def _files(self, proved: Proof) -> dict[str, bytes]:
         """The site: pages with their chips, lists, allowlist, and the manifest of all files."""
-        assert self._pages is not None and self._theme is not None
+        assert self._pages is not None
+        assert self._theme is not None
         files: dict[str, bytes] = dict(self._corpus.assets)
         files |= self._theme.assets
         for doc, html in proved.raw.items():
@@ -428,21 +432,40 @@ def _glob(parts: list[str], pattern: list[str]) -> bool:
 
 
 def _nav_item(article: Article) -> NavItem:
-    section = str(PurePosixPath(article.id).parent)
     return NavItem(
-        article.title,
-        page_path(article.id),
-        article.id,
-        "" if section == "." else section,
-        article.summary,
+        article.title, page_path(article.id), article.id, _section(article), article.summary
     )
 
 
-def _nav_order(article: Article) -> tuple[Any, ...]:
+def _in_reading_order(articles: Mapping[str, Article]) -> list[Article]:
+    """By section, then the `order` of the front matter; a section goes by its index page's."""
+
+    def key(article: Article) -> tuple[object, ...]:
+        section = _section(article)
+        index = articles.get(f"{section}/index")
+        return (
+            section != "",
+            _order(index) if index else _LAST,
+            section,
+            article is not index and article.id != "index",
+            _order(article),
+            article.id,
+        )
+
+    return sorted(articles.values(), key=key)
+
+
+_LAST = 1_000_000
+
+
+def _order(article: Article) -> int:
+    order = str(article.front.get("order", ""))
+    return int(order) if order.isdecimal() and len(order) < 7 else _LAST
+
+
+def _section(article: Article) -> str:
     section = str(PurePosixPath(article.id).parent)
-    order = article.front.get("order")
-    number = int(order) if isinstance(order, str) and order.isdigit() else 1_000_000
-    return (section, not article.id.endswith("index"), number, article.id)
+    return "" if section == "." else section
 
 
 def _bytes(text: str) -> bytes:

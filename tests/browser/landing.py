@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from exactquote.browsers.landing import BrowserName
 from exactquote.browsers.oracle import Browser, Link, Missing, Result, find_browsers, judge_one
 from exactquote.browsers.server import Server

@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import urlopen
 
 import pytest
+
 from exactquote.browsers.landing import BrowserName, Landing
 from exactquote.browsers.oracle import BROWSERS as NAMES
 from exactquote.browsers.oracle import (
@@ -31,7 +32,6 @@ from exactquote.browsers.oracle import (
 )
 from exactquote.browsers.same_text import same_text
 from exactquote.browsers.server import Server
-
 from tests.browser.landing import Browsers, assert_lands
 from tests.shared_data import shared
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from exactquote.disk import output
 from exactquote.disk.output import write_output
 from exactquote.disk.refusal import Refusal

@@ -6,6 +6,9 @@ import unicodedata
 from functools import cache
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
 from exactquote.rendered.folds import (
     CHROMIUM,
     FIREFOX,
@@ -16,8 +19,6 @@ from exactquote.rendered.folds import (
     fold_text,
     webkit_accepts,
 )
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 FOLDS = [STRICT, CHROMIUM, WEBKIT, FIREFOX, WIDE]
 ASSIGNED = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]

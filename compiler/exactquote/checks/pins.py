@@ -54,7 +54,8 @@ def with_context(
     return fault(
         "EQ022",
         written.place,
-        f"the {name} {shown(context)} does not stand {'before' if before else 'behind'} the passage",
+        f"the {name} {shown(context)} does not stand"
+        f" {'before' if before else 'behind'} the passage",
         f"the page has {shown(real)} there",
     )
 

@@ -88,7 +88,7 @@ def _front_matter(text: str) -> list[tuple[int, str]]:
     lines = text.split("\n")
     if lines[0].strip() not in ("---", "+++"):
         return []
-    found = []
+    found: list[tuple[int, str]] = []
     for number, line in enumerate(lines[1:], 2):
         if line.strip() == lines[0].strip():
             return found

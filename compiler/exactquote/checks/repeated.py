@@ -44,7 +44,7 @@ def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> 
     """The shortest stretch around an occurrence, within its run, that occurs once."""
     run = page.runs[page.run_at(place.start)]
     rivals = [other for other in others if other.start != place.start]
-    text = page.text.lower() if len(page.text.lower()) == len(page.text) else page.text
+    text = _lowered(page)
     right = [place.end + _same(text, place.end, other.end, 1) for other in rivals]
     left = [place.start - _same(text, place.start, other.start, -1) for other in rivals]
     ends = [at for at in _edges(page, place.end, run.end) if at > max(right, default=0)]
@@ -56,6 +56,15 @@ def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> 
         if longer == longer.strip() and _once(page, longer):
             return span
     return None
+
+
+def _lowered(page: Page) -> str:
+    """The page's text in lower case, offset by offset; made once per page."""
+    made: str | None = page.views.get("lowered")
+    if made is None:
+        lower = page.text.lower()
+        made = page.views["lowered"] = lower if len(lower) == len(page.text) else page.text
+    return made
 
 
 def _same(text: str, at: int, other: int, step: int) -> int:

@@ -35,7 +35,8 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
     """Whether the directive lands on exactly `span`, surely, in every supported browser.
 
     The widest view must agree too: there `span` must be the first match that any browser
-    could make, so that a fold or a cut we don't know of can't move the landing.
+    could make, so that a fold or a cut we don't know of can't move the landing. With that
+    nothing before `span` can be a browser's first match, and each is asked from there on.
     """
     widest = land(page, directive, "any")
     if widest is None or widest.span != span:
@@ -43,7 +44,7 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
     if not _in_runs(page, directive, span):
         return False
     for name in BROWSERS:
-        landing = land(page, directive, name)
+        landing = next(landings(page, directive, name, since=span.start), None)
         if landing is None or not landing.sure or landing.span != span:
             return False
     return True
@@ -69,13 +70,16 @@ def land(page: Page, directive: Directive, name: Name) -> Landing | None:
     return None
 
 
-def landings(page: Page, directive: Directive, name: Name) -> Iterator[Landing]:
-    """Every place that fits the directive, in document order; browsers take the first."""
+def landings(page: Page, directive: Directive, name: Name, since: int = 0) -> Iterator[Landing]:
+    """Every place that fits the directive, in document order; browsers take the first.
+
+    Places before page offset `since` are left out.
+    """
     seen = view(page, name)
     query = _Query.of(seen, directive)
     if query is None:
         return
-    for start, start_end, sure in query.starts():
+    for start, start_end, sure in query.starts(seen.from_page(since) if since else 0):
         if not directive.end:
             yield _landing(seen, start, start_end, sure)
             continue
@@ -250,9 +254,9 @@ class _Query:
             return None
         return query if query.start else None
 
-    def starts(self) -> Iterator[tuple[int, int, bool]]:
+    def starts(self, since: int = 0) -> Iterator[tuple[int, int, bool]]:
         """(start, end, sure) of each fitting start, in offsets of the view."""
-        for start, end, sure in self._find(self.start, self.directive.start, 0):
+        for start, end, sure in self._find(self.start, self.directive.start, since):
             before = self._prefix_fits(start) if self.prefix else "yes"
             after = self._suffix_fits(end) if self.suffix and not self.end else "yes"
             if before != "no" and after != "no":

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
-from exactquote_site.wire.allowlist import ALLOWLIST_PATH, ALLOWLIST_VERSION, shard_path
 
 from exactquote.model import AllowEntry
+from exactquote_site.wire.allowlist import ALLOWLIST_PATH, ALLOWLIST_VERSION, shard_path
 
 # Some 6,000 sentences. A chat function reads the file whole at each cold start, and a page
 # that wants it in a browser loads it whole too: about 20 ms to parse, a second on a slow line.
