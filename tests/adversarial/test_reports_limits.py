@@ -105,7 +105,7 @@ def test_prevents_a_long_page_from_being_cut_silently(tmp_path: Path) -> None:
 
 def test_prevents_repeated_sentences_from_taking_squared_time(tmp_path: Path) -> None:
     seconds = []
-    for count in (500, 2_000):
+    for count in (250, 1_000):
         page = "# Log\n\n" + "It hums. " * count + "\n"
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         exit_code, _, _ = run_build(tmp_path / str(count), {"ok.md": OK, "log.md": page})

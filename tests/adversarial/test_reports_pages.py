@@ -69,6 +69,7 @@ HIDDEN = {
     "invisible": '<p class="unseen">{0}</p>',
     "sheet": '<p class="gone-by-sheet">{0}</p>',
     "important": '<p class="gone" style="display:block">{0}</p>',
+    "screen-reader": '<p>See <span class="sr-only">{0}</span></p>',
     "field": "<textarea>{0}</textarea>",
     "frame": '<iframe srcdoc="{0}"></iframe>',
 }
@@ -79,7 +80,6 @@ SEEN = {
     "shown-again": '<p hidden class="shown">{0}</p>',
     "visible-again": '<p class="unseen">x <b style="visibility:visible">{0}</b></p>',
     "other-class": '<p class="goner">{0}</p>',
-    "screen-reader": '<p>See <span class="sr-only">{0}</span></p>',
     "open-dialog": "<dialog open>{0}</dialog>",
     "print": '<p class="no-print">{0}</p>',
 }

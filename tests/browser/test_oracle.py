@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -13,7 +12,6 @@ import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlsplit
 from urllib.request import urlopen
 
@@ -33,12 +31,12 @@ from exactquote.browsers.oracle import (
 from exactquote.browsers.same_text import same_text
 from exactquote.browsers.server import Server
 from tests.browser.landing import Browsers, assert_lands
+from tests.browser.rows import Row, agrees, freezes, page_of, read_rows
 from tests.shared_data import shared
 
 THUMB = "\N{THUMBS UP SIGN}"
 SKIN = "\N{EMOJI MODIFIER FITZPATRICK TYPE-4}"
 SPACER = "<div style='height:3000px'></div>"
-STYLE = "html{font:14px/1.3 'DejaVu Sans',sans-serif}body{margin:0 8px}.sp{height:4000px}"
 MATRIX_SEED, MATRIX_ROWS = 20260, 40
 MEASURED = Path(__file__).with_name("measured.jsonl")
 MEASURED_SEED, MEASURED_ROWS = 2026, 30
@@ -268,24 +266,24 @@ def test_server_serves_a_folder_and_nothing_beyond(tmp_path: Path) -> None:
 
 
 def test_agrees_with_the_answers_recorded_before(browsers: Browsers) -> None:
-    rows = json_lines(shared("cases/browser-matrix.jsonl"))
+    rows = read_rows(shared("cases/browser-matrix.jsonl"))
     # The others were opened by a click or read some time after the load.
-    rows = [row for row in rows if not ({"nav", "wait", "raw"} & row.keys() or hangs(row))]
+    rows = [row for row in rows if not ({"nav", "wait", "raw"} & row.keys() or freezes(row))]
     differ = disagreements(browsers, random.Random(MATRIX_SEED).sample(rows, MATRIX_ROWS))
     assert len(differ) <= 0.05 * len(NAMES) * MATRIX_ROWS, "\n".join(differ)
 
 
 def test_measured_answers_are_still_true(browsers: Browsers) -> None:
-    rows = json_lines(MEASURED)
+    rows = read_rows(MEASURED)
     assert len(rows) > 300
-    rows = [row for row in rows if not hangs(row)]
+    rows = [row for row in rows if not freezes(row)]
     differ = disagreements(browsers, random.Random(MEASURED_SEED).sample(rows, MEASURED_ROWS))
     assert not differ, "\n".join(differ)
 
 
-def disagreements(browsers: Browsers, rows: list[dict[str, Any]]) -> list[str]:
+def disagreements(browsers: Browsers, rows: list[Row]) -> list[str]:
     asked = [browsers[name] for name in NAMES]
-    site = {f"{row['id']}.html": matrix_page(row) for row in rows}
+    site = {f"{row['id']}.html": page_of(row) for row in rows}
     headers = {f"{row['id']}.html": row.get("headers") or {} for row in rows}
     differ: list[str] = []
     with Server(site, headers) as server, ThreadPoolExecutor(len(asked)) as threads:
@@ -304,25 +302,6 @@ def disagreements(browsers: Browsers, rows: list[dict[str, Any]]) -> list[str]:
         for lines in threads.map(replay, NAMES):
             differ += lines
     return differ
-
-
-def agrees(recorded: dict[str, Any], landing: Landing) -> bool:
-    found, now = ("".join((text or "").split()) for text in (recorded.get("text"), landing.text))
-    return bool(recorded.get("matched")) == landing.matched and found == now
-
-
-def hangs(row: dict[str, Any]) -> bool:
-    return any(result.get("hang") or result.get("frozen") for result in row["results"].values())
-
-
-def matrix_page(row: dict[str, Any]) -> bytes:
-    head = f"<meta charset=utf-8><title>case</title><style>{STYLE}</style>{row.get('head', '')}"
-    body = f"<div class=sp></div>{row['html']}<div class=sp></div>"
-    return f"<!doctype html><html lang=en><head>{head}</head><body>{body}</body></html>".encode()
-
-
-def json_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def needs(*names: BrowserName) -> None:

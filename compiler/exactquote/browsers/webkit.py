@@ -24,6 +24,8 @@ from exactquote.browsers.webdriver import WebDriver
 _WIDTH, _HEIGHT = 1000, 1000
 _START_SECONDS = 30.0
 _MARGIN_SECONDS = 1.0
+# The driver answers for a page that can't be reached, too, and never gets there.
+_ARRIVAL_SECONDS = 3.0
 # A found text is painted some frames after the load event.
 _RETRY_SECONDS = 0.7
 _VIEWPORTS_MAX = 40
@@ -97,7 +99,7 @@ class Webkit:
         driver.call("POST", "/url", {"url": _painted(url, colour)}, deadline)
         loaded = time.monotonic()
         while not (state := self._state(deadline))["ready"] or token not in state["address"]:
-            if time.monotonic() > deadline - _MARGIN_SECONDS:
+            if time.monotonic() > min(loaded + _ARRIVAL_SECONDS, deadline - _MARGIN_SECONDS):
                 raise Refused("the tab shows another page than the one asked for")
         if not state["paint"]:
             raise Refused("WebKit can only be asked about pages that Server may paint")
@@ -187,9 +189,10 @@ class Webkit:
         return self._driver
 
     def _screen(self) -> str | None:
+        # Before the number there may be complaints about screens that others have.
         output = self._display.output
-        number = output.partition("\n")[0]
-        return number if "\n" in output and number.isdigit() else None
+        whole = output.splitlines() if output.endswith("\n") else []
+        return next((line for line in whole if line.isdigit()), None)
 
 
 def mini_browser() -> str | None:

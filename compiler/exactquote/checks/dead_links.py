@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
 from exactquote.codes import fault
-from exactquote.deeplink.directive import DELIMITER
+from exactquote.deeplink.directive import DELIMITER, parse
+from exactquote.deeplink.match import land
 from exactquote.model import Article, Diagnostic, Document, Place
 from exactquote.rendered.page import Page
 
@@ -26,7 +27,7 @@ def check(
         if doc not in pages or 'href="' not in article.html:
             continue
         for href in dict.fromkeys(_HREF.findall(article.html)):
-            problem = _problem(html.unescape(href), doc, ids)
+            problem = _problem(html.unescape(href), doc, ids, pages)
             if problem:
                 yield fault(
                     "EQ031",
@@ -41,13 +42,17 @@ def _written(href: str, document: Document) -> Place:
     name, _, identity = html.unescape(href).partition("#")
     stem = unquote(name.removesuffix(".html"))
     for number, line in enumerate(document.text.split("\n"), 1):
-        at = line.find(stem) if stem else line.find(f"#{identity}")
-        if at >= 0 and identity in line:
-            return Place(document.path, number, at + 1)
+        if identity not in unquote(line):
+            continue
+        # Behind the sign of a link or attribute, since a label may say the same.
+        for opening in ("](", "](<", '"', "'", "]: ", ""):
+            at = line.find(opening + (stem or f"#{identity}"))
+            if at >= 0:
+                return Place(document.path, number, at + len(opening) + 1)
     return Place(document.path)
 
 
-def _problem(href: str, doc: str, ids: Mapping[str, set[str]]) -> str:
+def _problem(href: str, doc: str, ids: Mapping[str, set[str]], pages: Mapping[str, Page]) -> str:
     try:
         parts = urlsplit(href)
     except ValueError:
@@ -71,4 +76,8 @@ def _problem(href: str, doc: str, ids: Mapping[str, set[str]]) -> str:
     identity = unquote(parts.fragment.partition(DELIMITER)[0])
     if identity and identity != "top" and target in ids and identity not in ids[target]:
         return f"that page has no element with the id {identity}"
+    if target in pages and DELIMITER in parts.fragment:
+        _, directives = parse(f"#{parts.fragment}")
+        if not any(land(pages[target], directive, "any") for directive in directives):
+            return "that page doesn't have the text it names"
     return ""

@@ -47,8 +47,16 @@ def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> 
     text = _lowered(page)
     right = [place.end + _same(text, place.end, other.end, 1) for other in rivals]
     left = [place.start - _same(text, place.start, other.start, -1) for other in rivals]
-    ends = [at for at in _edges(page, place.end, run.end) if at > max(right, default=0)]
-    starts = [at for at in _edges(page, run.start, place.start) if at < min(left, default=0)]
+    ends = [
+        at
+        for at in _edges(page, place.end, run.end)
+        if at > max(right, default=0) and not text[at - 1].isspace()
+    ]
+    starts = [
+        at
+        for at in _edges(page, run.start, place.start)
+        if at < min(left, default=0) and not text[at].isspace()
+    ]
     spans = [Span(place.start, end) for end in ends[:1]]
     spans += [Span(start, place.end) for start in starts[-1:]]
     for span in sorted(spans, key=lambda span: span.end - span.start):

@@ -133,6 +133,9 @@ def _pinned(page: Page, bare: Directive, span: Span) -> Directive | None:
     rivals = Rivals(page, bare, span)
     if rivals.target is None:
         return None
+    widest = [*list(_prefixes(page, span))[-1:], span, *list(_suffixes(page, span))[-1:]]
+    if rivals.stands_before(Span(widest[0].start, widest[-1].end)):
+        return None
     before = {place: rivals.shared_before(place) for place in rivals.places}
     after = {place: rivals.shared_after(place) for place in rivals.places}
     prefixes = [(rivals.chars_before(c.start), c) for c in _prefixes(page, span)]

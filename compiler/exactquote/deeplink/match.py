@@ -153,6 +153,13 @@ class Rivals:
             if folded.text.startswith(query.start, folded.position(place[0]))
         )
 
+    def stands_before(self, span: Span) -> bool:
+        """Whether the whole text of a wider span stands on the page before it, too."""
+        seen = self._view
+        start = seen.folded.position(seen.from_page(span.start))
+        end = seen.folded.position(seen.from_page(span.end - 1) + 1)
+        return 0 <= seen.folded.text.find(seen.folded.text[start:end]) < start
+
     def shared_before(self, place: tuple[int, int]) -> int:
         """How many folded characters before `place` are the same before the span."""
         assert self.target is not None

@@ -162,7 +162,9 @@ class _Writer:
     def take(self, run: Run) -> None:
         if run.kind not in self._profile.kinds or run.kind in _APART:
             self._joint = _both(self._joint, run.joint)
-            self._space = self._space or run.space_before or run.space_after
+            # White space inside hidden text isn't rendered either.
+            shown = run.kind is not Kind.HIDDEN
+            self._space = self._space or (shown and (run.space_before or run.space_after))
             return
         if self.out:
             self._join(run)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from urllib.parse import quote, urlsplit, urlunsplit
-from xml.sax.saxutils import escape
 
 from exactquote.emit.navigation import NavGroup, Navigation
 from exactquote.emit.site import EVIDENCE_PAGE, HOME_PAGE, SiteContext, page_url
@@ -83,5 +83,5 @@ def _sitemaps(base: str, urls: Sequence[str]) -> dict[str, bytes]:
 
 
 def _sitemap(root: str, entry: str, urls: Sequence[str]) -> bytes:
-    lines = "".join(f"<{entry}><loc>{escape(url)}</loc></{entry}>\n" for url in urls)
+    lines = "".join(f"<{entry}><loc>{escape(url, quote=False)}</loc></{entry}>\n" for url in urls)
     return f"{_XML}<{root} {_XMLNS}>\n{lines}</{root}>\n".encode()

@@ -15,7 +15,7 @@ _ASCII = bytes(c for c in (*range(0x20), 0x7F) if c not in b"\t\n\r")
 # A flag of a region is a black flag, tag characters and a cancel tag; those are meant.
 _CONTROL = re.compile(
     "\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f|"
-    "([\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f])"
+    "([\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f])"
 )
 _REFERENCE = re.compile("&#(?:[xX]([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
 _CURE = "remove it, or list the file under `hidden_controls`"

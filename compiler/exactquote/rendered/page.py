@@ -188,6 +188,8 @@ class _Walk:
         self._pre = False
         self._joint = ""
         self._kind = Kind.TEXT
+        # Unlike display:none, a child can undo visibility:hidden.
+        self._invisible = False
         self._marks: list[tuple[int, int]] = []
         self._tag = "body"
         self._main = 0
@@ -245,7 +247,14 @@ class _Walk:
         return self._element(node, tag, look, identity)
 
     def _element(self, node: LexborNode, tag: str, look: Look | None, identity: str | None) -> Any:
-        before = (self._kind, self._pre, self._tag, len(self._open_ids), self._closed)
+        before = (
+            self._kind,
+            self._pre,
+            self._tag,
+            len(self._open_ids),
+            self._closed,
+            self._invisible,
+        )
         if identity:
             self._order += 1
             self._open_ids.append((self._order, identity))
@@ -268,6 +277,8 @@ class _Walk:
         if joint == "block":
             self._tag = tag
         kind = _kind(tag) if look is None else max(_kind(tag), _kind_by_look(look))
+        if look is not None:
+            self._invisible = look.hidden
         if kind > self._kind:
             self._kind = kind
         if look is not None and look.white_space is not None:
@@ -291,6 +302,7 @@ class _Walk:
             elif tag == "details":
                 self._details.pop()
             self._closed = before[4]
+            self._invisible = before[5]
             self._kind, self._pre, self._tag = before[0], before[1], before[2]
             del self._open_ids[before[3] :]
 
@@ -380,7 +392,7 @@ class _Walk:
             self._forget(space=True)
             self._rejoin(joint)
             return
-        kind = self._kind
+        kind = Kind.HIDDEN if self._invisible else self._kind
         if kind is Kind.TEXT and self._article_only and not self._main:
             kind = Kind.CHROME
         start = self._offset
@@ -497,7 +509,7 @@ def _kind(tag: str) -> Kind:
 
 
 def _kind_by_look(look: Look) -> Kind:
-    if look.display == "none" or look.hidden or look.content_visibility == "hidden":
+    if look.display == "none" or look.content_visibility == "hidden":
         return Kind.HIDDEN
     return Kind.CLIPPED if look.clipped else Kind.TEXT
 

@@ -195,8 +195,8 @@ def _white_space(words: Sequence[Token]) -> str:
 
 
 def _clip(block: Mapping[str, list[Token]]) -> str:
-    """ "clipped" where the block is one of the screen-reader-only patterns, "clear" where it
-    undoes one, else "".
+    """What a block does to clipping: "clipped" for the screen-reader-only patterns, "clear"
+    where it undoes one, else "".
     """
     clip = block.get("clip", [])
     path = block.get("clip-path") or block.get("-webkit-clip-path", [])
