@@ -9,8 +9,8 @@ from functools import cache
 
 import pytest
 import yaml
-from exactquote.model import CitationFile, Corpus, Diagnostic, Document
 
+from exactquote.model import CitationFile, Corpus, Diagnostic, Document
 from tests.compiling import compiled, corpus_of, final_page, lands_exactly
 from tests.shared_data import shared
 

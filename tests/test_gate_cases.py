@@ -115,10 +115,18 @@ MANIFESTS = {
     "m-misnamed-manifest": ["EQ016 .:1:1", "EQ021 work/a.citation.json:1:1"],
     "m-string-occurrence": ["EQ016 .:1:1", "EQ020 work/a.citations.json:1:68"],
     "m-stale-allowlist-after-failure": ["EQ002 work/a.citations.json:1:2"],
-    "m-null-entry": ["EQ016 .:1:1", "EQ020 work/a.citations.json:1:2", "EQ021 work/a.citations.json:1:1"],
-    "m-object-manifest": ["EQ016 .:1:1", "EQ020 work/a.citations.json:1:2", "EQ021 work/a.citations.json:1:1"],
+    "m-null-entry": [
+        "EQ016 .:1:1",
+        "EQ020 work/a.citations.json:1:2",
+        "EQ021 work/a.citations.json:1:1",
+    ],
+    "m-object-manifest": [
+        "EQ016 .:1:1",
+        "EQ020 work/a.citations.json:1:2",
+        "EQ021 work/a.citations.json:1:1",
+    ],
     "m-typo-key": ["EQ016 .:1:1", "EQ020 work/a.citations.json:1:20"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("row", rows("gate-manifests.jsonl"), ids=lambda row: row["id"])

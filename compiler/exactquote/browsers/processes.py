@@ -22,10 +22,12 @@ Answer = TypeVar("Answer")
 _GUARDED = """
 folder=$1; shift
 "$@" </dev/null >"$folder/output.txt" 2>&1 &
+program=$!
 cat >/dev/null
 trap '' TERM
 kill -TERM 0
-sleep 1
+(sleep 3; kill -KILL 0) &
+wait $program
 rm -rf -- "$folder"
 kill -KILL 0
 """
@@ -36,6 +38,7 @@ folder=$1; shift
 rm -rf -- "$folder"
 """
 _POLL_SECONDS = 0.01
+_GRACE_SECONDS = 1.0
 
 
 class Program:
@@ -60,7 +63,12 @@ class Program:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE if piped else subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, **environment, "HOME": str(self.folder)},
+                env={
+                    **os.environ,
+                    **environment,
+                    "HOME": str(self.folder),
+                    "TMPDIR": str(self.folder),
+                },
                 bufsize=0,
                 start_new_session=True,
             )
@@ -94,12 +102,16 @@ class Program:
 
     def close(self) -> None:
         """End the program and everything that it started; remove its folder."""
+        if self._shell.stdin is not None:
+            self._shell.stdin.close()
+        # A display that is killed at once leaves its socket behind.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._shell.wait(_GRACE_SECONDS)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._shell.pid, signal.SIGKILL)
         self._shell.wait()
-        for stream in (self._shell.stdin, self._shell.stdout):
-            if stream is not None:
-                stream.close()
+        if self._shell.stdout is not None:
+            self._shell.stdout.close()
         # A dying process may still write for a moment, which makes the removal of a folder fail.
         for _ in range(50):
             shutil.rmtree(self.folder, ignore_errors=True)

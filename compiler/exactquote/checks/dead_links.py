@@ -42,7 +42,7 @@ def _written(href: str, document: Document) -> Place:
     name, _, identity = html.unescape(href).partition("#")
     stem = unquote(name.removesuffix(".html"))
     for number, line in enumerate(document.text.split("\n"), 1):
-        if identity not in unquote(line):
+        if unquote(identity) not in unquote(line):
             continue
         # Behind the sign of a link or attribute, since a label may say the same.
         for opening in ("](", "](<", '"', "'", "]: ", ""):

@@ -41,7 +41,10 @@ def check(
 
 
 def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> Span | None:
-    """The shortest stretch around an occurrence, within its run, that occurs once."""
+    """The shortest stretch around an occurrence, within its run, that occurs once.
+
+    It grows forward if it can, since an author's quote rather ends late than begins early.
+    """
     run = page.runs[page.run_at(place.start)]
     rivals = [other for other in others if other.start != place.start]
     text = _lowered(page)
@@ -59,11 +62,7 @@ def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> 
     ]
     spans = [Span(place.start, end) for end in ends[:1]]
     spans += [Span(start, place.end) for start in starts[-1:]]
-    for span in sorted(spans, key=lambda span: span.end - span.start):
-        longer = page.text[span.start : span.end]
-        if longer == longer.strip() and _once(page, longer):
-            return span
-    return None
+    return next((s for s in spans if _once(page, page.text[s.start : s.end])), None)
 
 
 def _lowered(page: Page) -> str:

@@ -26,6 +26,8 @@ _COMMANDS = {
     "explain": "Explain a diagnostic code.",
     "init": "Begin a new corpus.",
     "serve": "Show a built site in a browser on this machine.",
+    "land": "Open a built site's links in real browsers.",
+    "stats": "Count the passages of a corpus by how they can be linked.",
     "schema": "Print the JSON schema of a file.",
 }
 

@@ -296,7 +296,10 @@ class _Query:
     def _whole(self, start: int, end: int, at: int, length: int, asked: str) -> str:
         """Whether a match has edges that the browser accepts: "yes", "maybe", "no"."""
         seen = self.view
-        first, last = _edge(seen, start), _edge(seen, end)
+        first, last = (
+            _edge(seen, start, seen.to_page(start)),
+            _edge(seen, end, seen.to_page_end(end)),
+        )
         if seen.profile.name == "any":
             return "no" if first == "yes" or last == "yes" else "yes"
         if first == "yes" or last == "yes":
@@ -318,7 +321,7 @@ class _Query:
         if not seen.folded.text.endswith(self.prefix, 0, at):
             return "no"
         begin = seen.folded.origin(at - len(self.prefix))
-        return self._rim(begin)
+        return self._rim(begin, seen.to_page(begin))
 
     def _suffix_fits(self, end: int) -> str:
         """Whether the suffix begins where the match ends, white space and cuts aside."""
@@ -327,12 +330,12 @@ class _Query:
         if not seen.folded.text.startswith(self.suffix, at):
             return "no"
         stop = seen.folded.origin(at + len(self.suffix))
-        return self._rim(stop)
+        return self._rim(stop, seen.to_page_end(stop))
 
-    def _rim(self, outer: int) -> str:
+    def _rim(self, outer: int, on_page: int) -> str:
         """The outer edge of a prefix or suffix must be the edge of a word too."""
         seen = self.view
-        verdict = _edge(seen, outer)
+        verdict = _edge(seen, outer, on_page)
         if verdict == "yes":
             return "no"
         if seen.profile.name == "any":
@@ -341,13 +344,14 @@ class _Query:
         return "yes" if sure else "maybe"
 
 
-def _edge(seen: View, offset: int) -> Inside:
+def _edge(seen: View, offset: int, on_page: int) -> Inside:
     """Whether an offset of the view is inside a word, for the browser whose view it is."""
     if offset in seen.seams:
         return "no"
     if seen.profile.name == "any":
         return inside_word(seen.raw, offset)
-    return edge(seen.raw, offset, seen.profile.name)
+    inside = edge(seen.raw, offset, seen.profile.name)
+    return "some" if inside == "no" and on_page in seen.page.frail else inside
 
 
 def _collapse(text: str) -> str:

@@ -93,6 +93,26 @@ class Page:
         return {}
 
     @cached_property
+    def frail(self) -> frozenset[int]:
+        """Rims of runs at which words on both sides may be one word for some browser.
+
+        A picture, a form field or hidden text between them cuts the run, but no white space
+        says that a word ends there.
+        """
+        found: list[int] = []
+        last: Run | None = None
+        joint, spaced = "block", True
+        for run in self.runs:
+            if run.kind in (Kind.HIDDEN, Kind.ALT):
+                joint = "block" if "block" in (joint, run.joint) else "soft"
+                continue
+            glued = joint not in ("block", "br") and not (spaced or run.space_before)
+            if last is not None and glued:
+                found += (last.end, run.start)
+            last, joint, spaced = run, run.joint, run.space_after
+        return frozenset(found)
+
+    @cached_property
     def hazards(self) -> tuple[str, ...]:
         """What scripts of the page do against links into it, in words."""
         return hazards(self.html)
@@ -151,7 +171,7 @@ _NO_TEXT = frozenset("script style template noscript head meta link base title n
 _BLOCK = frozenset(
     "address article aside blockquote body caption center col colgroup dd details dialog dir div"
     " dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend"
-    " li listing main menu nav ol optgroup option p plaintext pre search section summary table"
+    " li listing main menu nav ol p plaintext pre search section summary table"
     " tbody td tfoot th thead tr ul xmp".split()
 )
 _HEADING = {f"h{level}": level for level in range(1, 7)}
@@ -190,6 +210,8 @@ class _Walk:
         self._kind = Kind.TEXT
         # Unlike display:none, a child can undo visibility:hidden.
         self._invisible = False
+        # White space inside hidden or atomic elements is none for the text around them.
+        self._atomic = 0
         self._marks: list[tuple[int, int]] = []
         self._tag = "body"
         self._main = 0
@@ -261,8 +283,14 @@ class _Walk:
             if self._in_heading and self._heading_id is None:
                 self._heading_id = (self._order, identity)
         joint = _joint(tag, look)
+        if self._kind is Kind.HIDDEN:
+            joint = joint and "hidden"
+        elif look is not None and look.hidden != self._invisible:
+            joint = joint or "hidden"
         if joint:
             self._cut(joint)
+        atomic = joint not in ("", "block", "br")
+        self._atomic += atomic
         undo_heading = None
         if tag in _HEADING:
             undo_heading = self._open_heading(_HEADING[tag], identity)
@@ -295,6 +323,7 @@ class _Walk:
                 mark_end()
             if joint:
                 self._cut(joint)
+            self._atomic -= atomic
             if undo_heading is not None:
                 undo_heading()
             if tag in ("main", "article"):
@@ -321,7 +350,7 @@ class _Walk:
             return
         if text[0] == " " and (not self._length or self._pieces[-1][-1] == " "):
             if not self._length:
-                self._space_before = True
+                self._space_before = not self._atomic
             text = text[1:]
             if not text:
                 return
@@ -389,7 +418,7 @@ class _Walk:
             if space_after:
                 text = text[:-1]
         if not text.strip():
-            self._forget(space=True)
+            self._forget(space=not self._atomic)
             self._rejoin(joint)
             return
         kind = Kind.HIDDEN if self._invisible else self._kind
@@ -408,7 +437,7 @@ class _Walk:
                 self._pre,
                 joint,
                 self._space_before or self._gap,
-                space_after,
+                space_after and not self._atomic,
                 self._anchor(),
                 len(self.trails) - 1,
                 marks,
@@ -467,7 +496,8 @@ def _joint(tag: str, look: Look | None) -> str:
     if look is None:
         return natural
     if look.display == "none":
-        return "block" if natural == "block" else "hidden"
+        # Not even a block cuts where it isn't shown: the words around it stand together.
+        return "hidden"
     if look.floated or look.positioned:
         return "float"
     if look.display == "block":

@@ -1,0 +1,396 @@
+"""Turn a built site into what real browsers make of its links; `exactquote land`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from exactquote.browsers.landing import BrowserName
+from exactquote.browsers.oracle import (
+    BROWSERS,
+    Link,
+    Missing,
+    Result,
+    Unavailable,
+    find_browsers,
+    judge,
+)
+from exactquote.browsers.reading import BEFORE_CHARS
+from exactquote.browsers.server import Server
+from exactquote.cli.check import _ManyCitations
+from exactquote.cli.options import Options, with_options
+from exactquote.cli.run import progress, settings_for
+from exactquote.cli.speak import say
+from exactquote.deeplink.directive import parse
+from exactquote.deeplink.match import land
+from exactquote.disk.corpus import require_folder
+from exactquote.disk.refusal import Refusal
+from exactquote.emit.manifest import MANIFEST_PATH, MANIFEST_VERSION
+from exactquote.model import Span
+from exactquote.rendered.page import CUT, Kind, Page, read_page
+from exactquote.report.landing import Asked, Landed
+from exactquote_site.wire.allowlist import WireError, load_allowlist
+
+SAMPLE = 100
+SEED = 1
+
+_SHOWN = frozenset({Kind.TEXT, Kind.CHROME})
+_BUILD_META = re.compile(rb'<meta name="exactquote-build" content="([^"]*)">')
+_EPILOG = """\b
+Serves the site on loopback and opens its links as a reader would. Every cited
+link is opened, and of the others a sample. Links that lead to an element id
+only are counted, not judged. Pages of another generator need --citations.
+
+\b
+Examples:
+  exactquote land                               dist/, in the browsers found
+  exactquote land --browser firefox --all       every link of the build
+  exactquote land public --citations c.yaml     pages of any generator
+
+\b
+Exit codes: 0 every link opened is exact, 1 one is not, 2 wrong use, no build,
+or a browser that is missing, 3 a bug of ours
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The links of a site, with what they promise; `by_element_id` counts those that can't be."""
+
+    build_id: str
+    cited: tuple[Asked, ...]
+    others: tuple[Asked, ...] = ()
+    by_element_id: int = 0
+    refused: int = 0
+
+
+def _browser_names(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[BrowserName, ...]:
+    if value is None:
+        return ()
+    wanted = [word.strip().lower() for word in value.split(",")]
+    unknown = [word for word in wanted if word not in BROWSERS]
+    if unknown:
+        raise click.BadParameter(
+            f"{unknown[0]!r} is none of {', '.join(BROWSERS)}", ctx=ctx, param=param
+        )
+    return tuple(name for name in BROWSERS if name in wanted)
+
+
+@click.command("land", cls=_ManyCitations, epilog=_EPILOG)
+@click.argument("dist", required=False, default=Path("dist"), type=click.Path(path_type=Path))
+@click.option(
+    "--browser",
+    "names",
+    metavar="NAMES",
+    callback=_browser_names,
+    help="chromium, firefox, webkit, or several with commas between; else those found.",
+)
+@click.option("--all", "every", is_flag=True, help="Open every link of the build.")
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    help=f"How many links that nothing cites to open, drawn by seed.  [default: {SAMPLE}]",
+)
+@click.option("--seed", type=int, default=SEED, show_default=True, help="Another one, other links.")
+@click.option(
+    "--citations",
+    multiple=True,
+    metavar="FILE...",
+    type=click.Path(path_type=Path),
+    help="Take DIST for pages of another generator, and open these citations.",
+)
+@with_options
+def command(
+    dist: Path,
+    names: tuple[BrowserName, ...],
+    every: bool,
+    sample: int | None,
+    seed: int,
+    citations: tuple[Path, ...],
+    options: Options,
+) -> int:
+    """Open the links of the built site in DIST (dist/ unless given) in real browsers."""
+    if every and sample is not None:
+        raise click.UsageError("--all and --sample exclude each other", click.get_current_context())
+    require_folder(dist)
+    if citations:
+        site: Path | Mapping[str, bytes] = dist
+        links = _cited_of_site(dist, citations, options)
+    else:
+        build_id, site = read_build(dist)
+        links = links_of_build(build_id, site)
+    browsers = _available(names)
+    count = len(links.others) if every else SAMPLE if sample is None else sample
+    drawn = draw(links.others, count, seed)
+    asked = (*links.cited, *drawn)
+    with progress(options) as line:
+        label = f"opening links in {', '.join(browsers)}:"
+        results, seconds = open_links(site, asked, browsers, lambda done, of: line(label, done, of))
+    landed = Landed(
+        links.build_id,
+        browsers,
+        asked,
+        results,
+        seconds,
+        others=len(links.others),
+        by_element_id=links.by_element_id,
+        refused=links.refused,
+        seed=seed if len(drawn) < len(links.others) else None,
+    )
+    _say(landed, options)
+    return 1 if landed.failed else 0
+
+
+def _say(landed: Landed, options: Options) -> None:
+    from exactquote.report.landing import landing_json, landing_text
+
+    if options.json:
+        say(landing_json(landed))
+    else:
+        say(
+            landing_text(
+                landed, color=options.color, summary=not options.quiet, exact=options.verbose
+            )
+        )
+
+
+def read_build(root: Path) -> tuple[str, dict[str, bytes]]:
+    """Build id and files of the build in a folder, each the very one that it names.
+
+    Raises `Refusal` for a folder that is no build of ours, or no longer the one it was.
+    """
+    build_id, hashes = _manifest(root)
+    files: dict[str, bytes] = {}
+    wrong = []
+    for path, wanted in sorted(hashes.items()):
+        data = _file(root, path)
+        if data is None or hashlib.sha256(data).hexdigest() != wanted:
+            wrong.append(path)
+        else:
+            files[path] = data
+    if wrong:
+        more = f", nor are {len(wrong) - 1} more files" if len(wrong) > 1 else ""
+        raise Refusal(
+            f"{root / wrong[0]} is not the file that {MANIFEST_PATH} names{more}; build again"
+        )
+    for path, data in files.items():
+        found = _BUILD_META.search(data) if path.endswith(".html") else None
+        if found is not None and found[1].decode("utf-8", "replace") != build_id:
+            raise Refusal(f"{root / path} is of another build than {MANIFEST_PATH}; build again")
+    return build_id, files
+
+
+def _manifest(root: Path) -> tuple[str, dict[str, str]]:
+    cure = "name the folder that `exactquote build` wrote, or the --citations of other pages"
+    data = _file(root, MANIFEST_PATH)
+    if data is None:
+        raise Refusal(f"{root} has no {MANIFEST_PATH}, so it is no build of ours; {cure}")
+    try:
+        record: Any = json.loads(data)
+        version, build_id, listed = record["version"], record["build_id"], record["files"]
+        hashes = {path: record["sha256"] for path, record in listed.items()}
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        raise Refusal(f"{root / MANIFEST_PATH} is not one of ours; {cure}") from None
+    if version != MANIFEST_VERSION or not isinstance(build_id, str):
+        raise Refusal(
+            f"{root / MANIFEST_PATH} has version {version!r}, and only {MANIFEST_VERSION} can be"
+            " read; build again with this exactquote"
+        )
+    return build_id, hashes
+
+
+def _file(root: Path, name: str) -> bytes | None:
+    if "\0" in name:
+        return None
+    try:
+        path = (root / name).resolve()
+        # A link or ".." must not lead out of the site.
+        return path.read_bytes() if path.is_relative_to(root.resolve()) else None
+    except OSError:
+        return None
+
+
+def links_of_build(build_id: str, files: Mapping[str, bytes]) -> Links:
+    """The links that a build's allowlist promises, by id. Raises `Refusal` for a broken one."""
+    try:
+        allowlist = load_allowlist(lambda path: files[path])
+    except KeyError as error:
+        raise Refusal(f"the build lacks {error.args[0]}; build again") from None
+    except WireError as error:
+        raise Refusal(str(error)) from None
+    if allowlist.build_id != build_id:
+        raise Refusal(
+            f"allowlist.json is of build {allowlist.build_id}, and {MANIFEST_PATH} of {build_id};"
+            " build again"
+        )
+    pages = _Pages(lambda path: _own_page(path, files))
+    found: dict[bool, list[Asked]] = {True: [], False: []}
+    by_element_id = 0
+    opened = set()
+    for entry in sorted(allowlist.entries.values(), key=lambda entry: (not entry.cited, entry.id)):
+        if not parse(entry.href.partition("#")[2])[1]:
+            by_element_id += 1
+            continue
+        # A sentence that is cited under an id of its own has one as a passage, too.
+        if (entry.href, entry.quote) not in opened:
+            opened.add((entry.href, entry.quote))
+            link = promised(pages.of(entry.href), entry.href, entry.quote)
+            found[entry.cited].append(Asked(entry.id, link, entry.cited))
+    return Links(build_id, tuple(found[True]), tuple(found[False]), by_element_id)
+
+
+def _own_page(path: str, files: Mapping[str, bytes]) -> Page | None:
+    data = files.get(path)
+    if data is None:
+        return None
+    html = data.decode("utf-8", "replace")
+    return read_page(html, doc=path.removesuffix(".html"), path=path, article_only=True)
+
+
+def _cited_of_site(root: Path, citations: Sequence[Path], options: Options) -> Links:
+    """The links of those citations of another generator's pages that are bound."""
+    from exactquote.disk.site_dir import read_site
+    from exactquote.pipeline import check_site
+    from exactquote.rendered.linked import linked_styles
+    from exactquote.rendered.styles import sheet
+
+    settings = settings_for(root, options)
+    corpus = read_site(root, settings, extra_citations=citations)
+    with progress(options) as line:
+        build = check_site(corpus, settings, line)
+    texts = {document.path: document.text for document in corpus.documents}
+
+    def page(path: str) -> Page | None:
+        html = texts.get(path)
+        if html is None:
+            return None
+        sheets = [
+            sheet(css, media=media) for _, css, media in linked_styles(html, path, corpus.assets)
+        ]
+        return read_page(html, doc=path, path=path, sheets=sheets)
+
+    pages = _Pages(page)
+    cited = [
+        Asked(
+            verdict.id,
+            promised(pages.of(verdict.link.href), verdict.link.href, verdict.quote or ""),
+            True,
+        )
+        for verdict in build.verdicts
+        if verdict.link is not None
+    ]
+    return Links(build.build_id, tuple(cited), refused=build.counts.refused)
+
+
+class _Pages:
+    """The pages that links lead to; each is read once."""
+
+    def __init__(self, read: Callable[[str], Page | None]) -> None:
+        self._read = read
+        self._pages: dict[str, Page | None] = {}
+
+    def of(self, href: str) -> Page | None:
+        from urllib.parse import unquote
+
+        path = unquote(href.partition("#")[0])
+        if path not in self._pages:
+            self._pages[path] = self._read(path)
+        return self._pages[path]
+
+
+def promised(page: Page | None, href: str, quote: str) -> Link:
+    """The link with what must stand before the highlight, where the page has the quote again.
+
+    A page that is None isn't there; a browser will say so.
+    """
+    _, directives = parse(href.partition("#")[2])
+    landing = land(page, directives[0], "any") if page is not None and directives else None
+    if page is None or landing is None:
+        return Link(href, quote)
+    return Link(href, quote, before=_telling(page, landing.span))
+
+
+def _telling(page: Page, span: Span) -> str:
+    """As much of what stands before a span as tells it from equal ones; "" if there are none."""
+    whole = _bare(page.text)
+    index = page.run_at(span.start)
+    begin = span.start
+    while whole.count(_bare(page.text[begin : span.end])) > 1:
+        if begin > page.runs[index].start:
+            begin = page.runs[index].start
+        elif index and page.runs[index - 1].kind in _SHOWN and span.start - begin < BEFORE_CHARS:
+            index -= 1
+            begin = page.runs[index].start
+        else:
+            break
+    return page.text[max(begin, span.start - BEFORE_CHARS) : span.start].replace(CUT, " ")
+
+
+def _bare(text: str) -> str:
+    return "".join(text.replace(CUT, " ").split())
+
+
+def _available(names: Sequence[BrowserName]) -> tuple[BrowserName, ...]:
+    """The browsers asked for, or all that there are. Raises `Refusal` where one is missing."""
+    found = find_browsers()
+    missing = {name: state for name, state in found.items() if isinstance(state, Missing)}
+    wanted = tuple(names) or tuple(name for name in found if name not in missing)
+    absent = {name: missing[name] for name in names if name in missing} if names else missing
+    if absent and (names or not wanted):
+        raise Refusal(
+            "\n".join(
+                f"{name}: {state.reason}; install it with: {state.install}"
+                for name, state in absent.items()
+            )
+        )
+    return wanted
+
+
+def draw(others: Sequence[Asked], count: int, seed: int) -> tuple[Asked, ...]:
+    """So many of the links, in their order; the same ones for the same seed."""
+    if count >= len(others):
+        return tuple(others)
+    kept = random.Random(seed).sample(range(len(others)), count)
+    return tuple(others[number] for number in sorted(kept))
+
+
+def open_links(
+    site: Path | Mapping[str, bytes],
+    asked: Iterable[Asked],
+    browsers: Sequence[BrowserName],
+    heard: Callable[[int, int], None] | None = None,
+) -> tuple[tuple[Result, ...], dict[BrowserName, float]]:
+    """What each browser made of each link, and the seconds until its last one was opened.
+
+    Raises `Refusal` when a browser does not start.
+    """
+    hrefs = [one.link for one in asked]
+    seconds: dict[BrowserName, float] = dict.fromkeys(browsers, 0.0)
+    done = 0
+
+    def on_result(result: Result) -> None:
+        nonlocal done
+        done += 1
+        seconds[result.browser] = time.monotonic() - started
+        if heard is not None:
+            heard(done, len(hrefs) * len(browsers))
+
+    with Server(site) as server:
+        links = [replace(link, url=server.url(link.url)) for link in hrefs]
+        started = time.monotonic()
+        try:
+            results = judge(links, browsers, on_result) if links else []
+        except Unavailable as missing:
+            raise Refusal(str(missing)) from None
+    return tuple(results), seconds

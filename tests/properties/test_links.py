@@ -1,0 +1,123 @@
+"""What is true of every link into every page."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from exactquote.deeplink.directive import Directive, encode, fragment, parse
+from exactquote.deeplink.generate import NoLink, deep_link
+from exactquote.deeplink.match import land
+from exactquote.deeplink.views import BROWSERS
+from exactquote.model import DeepLink, Span
+from exactquote.rendered.page import Kind, Page, read_page
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from tests.properties.pages import blocks, pages
+
+UNRESERVED = re.compile(r"#[A-Za-z0-9_.~%-]*:~:text=(?:[A-Za-z0-9_.~]|%[0-9A-F]{2}|[,-])+")
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=30)
+
+
+def page_of(html: str) -> Page:
+    return read_page(html, doc="page", path="guide/a page.html")
+
+
+@st.composite
+def spans(draw: st.DrawFn) -> tuple[str, Page, Span]:
+    """A page and a span of it, from one blank to another, in one block or over several."""
+    html = draw(pages())
+    page = page_of(html)
+    shown = [run for run in page.runs if run.kind is Kind.TEXT]
+    assume(shown)
+    first = draw(st.integers(0, len(shown) - 1))
+    last = draw(st.integers(first, min(len(shown) - 1, first + 2)))
+    start = draw(st.sampled_from(rims(page, shown[first].start, shown[first].end)))
+    ends = [at for at in rims(page, shown[last].start, shown[last].end) if at > start]
+    assume(ends)
+    span = Span(start, draw(st.sampled_from(ends)))
+    text = page.text[span.start : span.end]
+    assume(text == text.strip(" \t\n\u00a0") and text)
+    return html, page, span
+
+
+def rims(page: Page, start: int, end: int) -> list[int]:
+    text = page.text
+    inner = [at for at in range(start + 1, end) if " " in (text[at - 1], text[at])]
+    return [start, *inner, end]
+
+
+def directive_of(link: DeepLink) -> Directive:
+    _, (found,) = parse(link.directive)
+    return found
+
+
+@given(spans())
+@settings(max_examples=400)
+def test_a_link_lands_on_exactly_its_span_in_each_browser(made: tuple[str, Page, Span]) -> None:
+    html, page, span = made
+    link = deep_link(page, span)
+    event("no link" if isinstance(link, NoLink) else "link")
+    if isinstance(link, NoLink):
+        assert link.other is None or link.other != span
+        return
+    assert UNRESERVED.fullmatch(link.directive)
+    assert link.href == "guide/a%20page.html" + link.directive
+    anchor = unquote(link.directive[1:].partition(":~:")[0])
+    assert not anchor or f"id='{anchor}'" in html
+    found = directive_of(link)
+    for name in BROWSERS:
+        landing = land(page, found, name)
+        assert landing is not None
+        assert landing.sure
+        assert landing.span == span
+    # Its words are the page's own, in the page's own case and order.
+    for part in (found.prefix, found.start, found.end, found.suffix):
+        assert part in page.text
+    assert page.text.startswith(found.start, span.start)
+
+
+@given(spans(), blocks())
+@settings(max_examples=200)
+def test_what_is_added_behind_a_passage_never_moves_its_landing(
+    made: tuple[str, Page, Span], more: str
+) -> None:
+    html, page, span = made
+    link = deep_link(page, span)
+    assume(isinstance(link, DeepLink))
+    assert isinstance(link, DeepLink)
+    longer = page_of(html.replace("</main>", f"{more}</main>"))
+    assert longer.text.startswith(page.text)
+    for name in BROWSERS:
+        landing = land(longer, directive_of(link), name)
+        assert landing is not None
+        assert landing.span == span
+
+
+@given(TEXTS)
+def test_percent_encoding_gives_back_what_it_took(text: str) -> None:
+    encoded = encode(text)
+    assert unquote(encoded) == text
+    assert re.fullmatch(r"(?:[A-Za-z0-9_.~]|%[0-9A-F]{2})+", encoded)
+
+
+@given(
+    TEXTS,
+    st.one_of(st.just(""), TEXTS),
+    st.one_of(st.just(""), TEXTS),
+    st.text("a-:~b", max_size=5),
+)
+def test_a_directive_is_read_back_as_it_was_written(
+    start: str, end: str, context: str, anchor: str
+) -> None:
+    for directive in (
+        Directive(start, end),
+        Directive(start, end, prefix=context),
+        Directive(start, end, suffix=context),
+        Directive(start, end, context, context),
+    ):
+        for browser in ("", *BROWSERS):
+            assert parse(fragment(directive), browser) == ("", (directive,))
+        if ":~:" not in anchor:
+            assert parse(fragment(directive, anchor)) == (anchor, (directive,))
