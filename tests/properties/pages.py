@@ -24,7 +24,7 @@ WORDS = (
 )
 SPACES = (" ", " ", " ", "\n", "  ", "\t", "&nbsp;", "\u2009", "\u3000", "\u202f")
 INLINE = ("em", "strong", "code", "a href='#'", "span", "sup", "mark", "kbd")
-BLOCKS = ("p", "li", "h2 id='sec'", "blockquote", "div", "td", "dd", "figcaption", "section")
+BLOCKS = ("p", "li", "h2 id='sec'", "blockquote", "div", "dd", "figcaption", "section")
 BETWEEN = (
     " <br> ",
     "<br>",

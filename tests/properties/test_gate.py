@@ -7,12 +7,12 @@ import re
 import unicodedata
 from html.parser import HTMLParser
 
-from exactquote.model import Build, CitationFile, Corpus, Document
-from exactquote.passages import passages
-from exactquote.rendered.page import Kind, Page, read_page
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
+from exactquote.model import Build, CitationFile, Corpus, Document
+from exactquote.passages import passages
+from exactquote.rendered.page import Kind, Page, read_page
 from tests.compiling import compiled
 from tests.properties.pages import pages
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
 from exactquote.deeplink.directive import Directive, encode, fragment, parse
 from exactquote.deeplink.generate import NoLink, deep_link
 from exactquote.deeplink.match import land
 from exactquote.deeplink.views import BROWSERS
 from exactquote.model import DeepLink, Span
 from exactquote.rendered.page import Kind, Page, read_page
-from hypothesis import assume, event, given, settings
-from hypothesis import strategies as st
-
 from tests.properties.pages import blocks, pages
 
 UNRESERVED = re.compile(r"#[A-Za-z0-9_.~%-]*:~:text=(?:[A-Za-z0-9_.~]|%[0-9A-F]{2}|[,-])+")

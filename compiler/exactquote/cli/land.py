@@ -309,16 +309,17 @@ class _Pages:
         return self._pages[path]
 
 
-def promised(page: Page | None, href: str, quote: str) -> Link:
+def promised(page: Page | None, href: str, quote: str, span: Span | None = None) -> Link:
     """The link with what must stand before the highlight, where the page has the quote again.
 
-    A page that is None isn't there; a browser will say so.
+    The quote stands at `span`, or else where the link's directive lands. A page that is None
+    isn't there; a browser will say so.
     """
-    _, directives = parse(href.partition("#")[2])
-    landing = land(page, directives[0], "any") if page is not None and directives else None
-    if page is None or landing is None:
-        return Link(href, quote)
-    return Link(href, quote, before=_telling(page, landing.span))
+    if page is not None and span is None:
+        _, directives = parse(href.partition("#")[2])
+        landing = land(page, directives[0], "any") if directives else None
+        span = landing.span if landing is not None else None
+    return Link(href, quote, before=_telling(page, span) if page and span else "")
 
 
 def _telling(page: Page, span: Span) -> str:

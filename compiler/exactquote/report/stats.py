@@ -122,7 +122,7 @@ def why(page: Page, span: Span, link: NoLink) -> Reason:
     if link.other is not None:
         same = page.text[link.other.start : link.other.end] == page.text[span.start : span.end]
         kind = "equal text" if same else "text that a browser takes for it"
-        return Reason(link.reason, f"{kind}, with equal neighbours")
+        return Reason(link.reason, f"{kind}, and nothing around it tells the two apart")
     return Reason(link.reason, _kind(page, span))
 
 
@@ -175,7 +175,8 @@ def _table(stats: Stats, documents: bool, color: bool) -> Iterator[str]:
     linked = stats.total.shapes.total()
     pages = many(len(stats.documents), "page")
     yield f"{linked} of {many(stats.total.passages, 'passage')} on {pages} have a proved link."
-    dim = "The others are linked by element id only. Lengths are of the href, in characters."
+    others = "The others are linked by element id only. " if stats.total.unlinked else ""
+    dim = f"{others}Lengths are of the href, in characters."
     yield f"{_DIM}{dim}{_OFF}" if color else dim
 
 
