@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from exactquote.model import Article, Document
 from exactquote.readers.locate import line_marked_html
 from exactquote.readers.markdown import commonmark_parser, parser, read_markdown
 from exactquote.settings import LimitSettings, Settings
+from tests.hangs import no_hang
 from tests.shared_data import shared
 
 FENCE = "~" * 8
@@ -267,15 +267,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_prevents_time_that_grows_faster_than_the_page(name: str) -> None:
-    taken = []
-    for n in (2_000, 8_000):
-        text = HOSTILE[name](n)
-        start = time.process_time()
-        read(text)
-        taken.append(time.process_time() - start)
-    # Four times the input may take four times as long; quadratic work would take sixteen.
-    assert taken[1] < max(10 * taken[0], 0.5), taken
-    assert taken[1] < 10
+    with no_hang():
+        read(HOSTILE[name](8_000))
 
 
 def test_a_line_of_a_megabyte() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.graphemes import is_boundary
 from exactquote.rendered.sentences import sentences
+from tests.hangs import no_hang
 from tests.shared_data import shared
 
 CASES = Path(__file__).parent / "spec_sentences"
@@ -126,6 +126,5 @@ def test_every_character_is_in_one_sentence(text: str, language: str) -> None:
 def test_takes_linear_time() -> None:
     awkward = ["He (said. ", '"a." ', "A. ", "... ", "。）", "z. B. ", "((((", "x.[1]", "🎉. "]
     for piece in awkward:
-        start = time.process_time()
-        sentences(piece * 40_000, "de")
-        assert time.process_time() - start < 2.5, piece
+        with no_hang():
+            sentences(piece * 40_000, "de")

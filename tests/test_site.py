@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 import tinycss2
@@ -28,6 +27,7 @@ from exactquote.emit.toc import ENTRIES_MAX, table_of_contents
 from exactquote.model import Article, Theme
 from exactquote.rendered.page import read_page
 from exactquote.rendered.styles import sheet
+from tests.hangs import no_hang
 
 THEME = load_theme()
 CSS = THEME.assets["assets/site.css"].decode()
@@ -235,10 +235,9 @@ def test_only_a_sentinel_in_the_flow_of_the_page_becomes_a_chip(before, after):
 )
 def test_prevents_a_page_that_takes_for_ever_to_fill(piece):
     hostile = piece * 50_000 + '<eq-chip n="0"></eq-chip>'
-    started = time.perf_counter()
-    assert "eq-chip" in fill_chips(hostile, {}, "a.html")
-    assert table_of_contents(hostile) == ()
-    assert time.perf_counter() - started < 5
+    with no_hang():
+        assert "eq-chip" in fill_chips(hostile, {}, "a.html")
+        assert table_of_contents(hostile) == ()
 
 
 def test_a_chip_holds_any_quote_and_source():

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from exactquote.rendered.styles import PLAIN, Look, Sheet, Styles, apply, sheet
+from tests.hangs import no_hang
 
 SPEC = Path(__file__).parent / "spec_styles"
 
@@ -168,17 +168,15 @@ HOSTILE = {
 @pytest.mark.parametrize("css", HOSTILE.values(), ids=HOSTILE)
 def test_prevents_a_style_sheet_that_stops_the_run(css: str) -> None:
     tree = LexborHTMLParser("<!doctype html><p><a id=a>x</a></p><u id=u>y</u>")
-    started = time.process_time()
-    styles = apply(tree, [sheet(css), sheet("u { display: none }")])
-    assert time.process_time() - started < 3
+    with no_hang():
+        styles = apply(tree, [sheet(css), sheet("u { display: none }")])
     assert styles.of(tree.css_first("#u")).display == "none"
 
 
 def test_prevents_deep_pages_from_taking_squared_time() -> None:
     tree = LexborHTMLParser("<!doctype html>" + "<div style='white-space:pre'>" * 20_000 + "x")
-    started = time.process_time()
-    styles = apply(tree, [sheet("div { visibility: inherit } div { display: flex }")])
-    assert time.process_time() - started < 5
+    with no_hang():
+        styles = apply(tree, [sheet("div { visibility: inherit } div { display: flex }")])
     assert len(styles.looks) == 20_001
 
 
@@ -188,15 +186,12 @@ def test_prevents_a_big_theme_from_slowing_every_page() -> None:
         f" color: red; margin: 0 auto; display: {'none' if n % 3 else 'block'} }}\n"
         for n in range(2_500)
     )
-    started = time.process_time()
     theme = sheet(rules)
-    assert time.process_time() - started < 3
     page = "".join(f"<p class=item-{n % 97}>x <b class=label>y</b></p>" for n in range(150))
     tree = LexborHTMLParser("<!doctype html><div class=theme-part-7>" + page)
-    started = time.process_time()
-    for _ in range(10):
-        apply(tree, [theme])
-    assert (time.process_time() - started) / 10 < 0.03
+    with no_hang():
+        for _ in range(500):
+            apply(tree, [theme])
 
 
 # --- the same cases in a browser --------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import exactquote_site
 from exactquote_site.wire.allowlist import Entry, WireError, load_allowlist, shard_path
 from exactquote_site.wire.tokens import CiteToken, find_tokens, id_token
+from tests.hangs import no_hang
 
 ENTRY = {"href": "a.html#:~:text=x", "quote": "x", "doc": "a", "title": "A", "cited": True}
 
@@ -73,9 +73,8 @@ def test_a_token_that_is_written_is_found():
 
 @pytest.mark.parametrize("text", ["[[cite:", "[[cite:a|", "[[cite:a|x]", "[", "[[cite:a|" + "]"])
 def test_prevents_an_answer_that_takes_for_ever_to_search(text):
-    started = time.perf_counter()
-    assert find_tokens(text * 20_000) == ()
-    assert time.perf_counter() - started < 5
+    with no_hang():
+        assert find_tokens(text * 20_000) == ()
 
 
 def test_an_allowlist_is_loaded_with_its_shards():
