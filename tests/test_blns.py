@@ -106,5 +106,5 @@ def test_quoted_verbatim_from_a_page_that_shows_it() -> None:
     for verdict in bound:
         assert verdict.link is not None
         assert verdict.quote is not None
-        page = final_page(corpus, made, verdict.doc)
-        assert lands_exactly(page, verdict.link.directive, verdict.quote)
+        shown = final_page(corpus, made, verdict.doc)
+        assert lands_exactly(shown, verdict.link.directive, verdict.quote)

@@ -12,7 +12,6 @@ import argparse
 import json
 import math
 import statistics
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.corpora import drawn, proved, unpacked, write_citations
 from exactquote.browsers.landing import BrowserName
-from exactquote.browsers.oracle import Found, find_browsers
+from exactquote.browsers.oracle import Unavailable, open_browser
 from exactquote.cli.land import open_links, promised
 from exactquote.deeplink.directive import Directive, fragment
 from exactquote.deeplink.generate import NoLink, deep_link
@@ -59,6 +58,7 @@ def main() -> int:
     print(json.dumps(result, indent=1, ensure_ascii=False))
     if options.write:
         path = Path(__file__).parent / "results" / f"{result['date']}.json"
+        path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     bad = [row for row in result["corpora"] if row["not_exact"] or row["refusals_contradicted"]]
     return 1 if bad else 0
@@ -67,11 +67,12 @@ def main() -> int:
 def versions() -> dict[str, str]:
     """What each browser says of itself. Ends the bench where one is missing."""
     told = {}
-    for name, state in find_browsers().items():
-        if not isinstance(state, Found):
-            sys.exit(f"{name}: {state.reason}; install it with: {state.install}")
-        command = [str(state.program), "--version"]
-        told[name] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    for name in (*QUICK, *WEBKIT):
+        try:
+            with open_browser(name) as browser:
+                told[name] = browser.version
+        except Unavailable as missing:
+            sys.exit(str(missing))
     return told
 
 

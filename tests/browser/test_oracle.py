@@ -60,6 +60,7 @@ SITE = {
     "twice.html": page("<p id=a>One thing twice.</p><p id=b>One thing twice.</p>"),
     "long.html": page(f"<p id=long>Begin. {'Many words stand in here. ' * 150}Finish.</p>"),
     "freeze.html": page(f"<p>good {THUMB}{SKIN} work</p>"),
+    "spins.html": page("<p>Words.</p><script>for (;;);</script>"),
     "guide/index.html": page("<p id=g>In a folder.</p>"),
 }
 ALL = dict.fromkeys(NAMES, True)
@@ -153,6 +154,24 @@ def test_a_frozen_tab_is_survived_and_reported() -> None:
     assert quiet.landings == (Landing(), Landing())
     assert len(seen) == len(results)
     assert [len(result.landings) for result in after] == [1, 1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_that_spins_is_told_from_one_that_never_loads(name: BrowserName) -> None:
+    needs(name)
+    with socket.socket() as deaf, Server(SITE) as server:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        picture = f"http://127.0.0.1:{deaf.getsockname()[1]}/"
+        hangs = {"a.html": page(f"<p>Words.</p><img src='{picture}'>")}
+        with Server(hangs) as other, open_browser(name, seconds_max=5) as browser:
+            spins = browser.land(server.url("spins.html#:~:text=Words."))
+            loads = browser.land(other.url("a.html#:~:text=Words."))
+            after = browser.land(server.url("plain.html#:~:text=Then%20another"))
+    assert (spins.matched, spins.frozen) == (False, True), spins
+    assert (loads.matched, loads.frozen) == (False, False), loads
+    assert "never finished loading" in (loads.error or "")
+    assert after.text == "Then another"
 
 
 def test_a_killed_browser_is_started_again() -> None:

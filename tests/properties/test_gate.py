@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from html.parser import HTMLParser
+from random import Random
 
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
@@ -54,7 +55,7 @@ def widest(text: str) -> str:
 
 
 @given(quotes())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_whole_words_that_occur_once_are_bound(made: tuple[str, Page, str]) -> None:
     html, page, quote = made
     # Alternative texts are on no page, and still a browser may find them.
@@ -69,7 +70,7 @@ def test_whole_words_that_occur_once_are_bound(made: tuple[str, Page, str]) -> N
 
 
 @given(quotes())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_shown_quote_is_cut_from_the_page(made: tuple[str, Page, str]) -> None:
     html, page, quote = made
     typed = [quote.upper(), quote.replace(" ", "\n\t "), unicodedata.normalize("NFD", quote)]
@@ -83,7 +84,7 @@ def test_a_shown_quote_is_cut_from_the_page(made: tuple[str, Page, str]) -> None
 
 
 @given(quotes(), st.data())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_prevents_a_quote_with_one_letter_changed(
     made: tuple[str, Page, str], data: st.DataObject
 ) -> None:
@@ -101,7 +102,7 @@ def test_prevents_a_quote_with_one_letter_changed(
 @given(st.lists(pages(), min_size=2, max_size=4), st.randoms(use_true_random=False))
 @settings(max_examples=60)
 def test_passage_ids_are_unique_whatever_the_order_of_the_pages(
-    htmls: list[str], random: st.random.Random
+    htmls: list[str], random: Random
 ) -> None:
     made = [page_of(html, f"d{n}") for n, html in enumerate(htmls)]
     found = passages(made)
@@ -116,7 +117,7 @@ def test_passage_ids_are_unique_whatever_the_order_of_the_pages(
 @given(st.lists(quotes(), min_size=2, max_size=4), st.randoms(use_true_random=False))
 @settings(max_examples=60)
 def test_verdicts_are_the_same_whatever_the_order_of_documents_and_citations(
-    made: list[tuple[str, Page, str]], random: st.random.Random
+    made: list[tuple[str, Page, str]], random: Random
 ) -> None:
     documents = [Document(f"d{n}", f"d{n}.html", "html", m[0]) for n, m in enumerate(made)]
     entries = [{"doc": f"d{n}", "quote": m[2]} for n, m in enumerate(made)]
@@ -188,7 +189,7 @@ class Plain(HTMLParser):
 
 
 @given(pages())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_the_text_of_a_page_is_what_another_parser_sees(html: str) -> None:
     page = page_of(html)
     shown = [page.text[run.start : run.end] for run in page.runs if run.kind is Kind.TEXT]

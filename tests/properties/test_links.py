@@ -13,11 +13,11 @@ from exactquote.deeplink.generate import NoLink, deep_link
 from exactquote.deeplink.match import land
 from exactquote.deeplink.views import BROWSERS
 from exactquote.model import DeepLink, Span
-from exactquote.rendered.page import Kind, Page, read_page
+from exactquote.rendered.page import CUT, Kind, Page, read_page
 from tests.properties.pages import blocks, pages
 
 UNRESERVED = re.compile(r"#[A-Za-z0-9_.~%-]*:~:text=(?:[A-Za-z0-9_.~]|%[0-9A-F]{2}|[,-])+")
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=30)
+TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
 
 
 def page_of(html: str) -> Page:
@@ -38,7 +38,7 @@ def spans(draw: st.DrawFn) -> tuple[str, Page, Span]:
     assume(ends)
     span = Span(start, draw(st.sampled_from(ends)))
     text = page.text[span.start : span.end]
-    assume(text == text.strip(" \t\n\u00a0") and text)
+    assume(text == text.strip(f" \t\n\u00a0{CUT}") and text)
     return html, page, span
 
 
@@ -54,7 +54,7 @@ def directive_of(link: DeepLink) -> Directive:
 
 
 @given(spans())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_a_link_lands_on_exactly_its_span_in_each_browser(made: tuple[str, Page, Span]) -> None:
     html, page, span = made
     link = deep_link(page, span)
@@ -79,7 +79,7 @@ def test_a_link_lands_on_exactly_its_span_in_each_browser(made: tuple[str, Page,
 
 
 @given(spans(), blocks())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_what_is_added_behind_a_passage_never_moves_its_landing(
     made: tuple[str, Page, Span], more: str
 ) -> None:

@@ -12,7 +12,6 @@ from exactquote.browsers.processes import Program
 from exactquote.browsers.reading import DESCRIBE, is_about, landing
 
 _START_SECONDS = 30.0
-_PROBE_SECONDS = 1.0
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -138,7 +137,7 @@ class Chromium:
 
     def _answers(self) -> bool:
         try:
-            probe = time.monotonic() + _PROBE_SECONDS
+            probe = time.monotonic() + self._seconds_max / 2
             self._page("Runtime.evaluate", probe, expression="1")
         except (Silent, Refused, Gone):
             return False

@@ -52,9 +52,13 @@ class DevTools:
     def _next(self, deadline: float) -> dict[str, Any]:
         while (end := self._received.find(b"\0")) < 0:
             wait = deadline - time.monotonic()
-            if wait <= 0 or not select.select([self._reading], [], [], wait)[0]:
-                raise Silent("the browser did not answer")
-            chunk = os.read(self._reading, _CHUNK_BYTES)
+            try:
+                if wait <= 0 or not select.select([self._reading], [], [], wait)[0]:
+                    raise Silent("the browser did not answer")
+                chunk = os.read(self._reading, _CHUNK_BYTES)
+            except (OSError, ValueError) as fault:
+                # Another thread may have closed the browser while this one was waiting.
+                raise Gone(f"the browser ended: {fault}") from fault
             if not chunk:
                 raise Gone("the browser ended")
             self._received += chunk

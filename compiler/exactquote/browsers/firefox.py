@@ -8,15 +8,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from exactquote.browsers.landing import Gone, Landing, Refused, Silent
+from exactquote.browsers.landing import Gone, Landing, Refused, Silent, is_timeout
 from exactquote.browsers.marionette import Marionette
 from exactquote.browsers.processes import Program
 from exactquote.browsers.reading import DESCRIBE, is_about, landing
 
 _START_SECONDS = 60.0
-# The driver gives up a page this long before we give up the driver, so that a page that
-# never ends loading is told from a tab that never answers.
-_MARGIN_SECONDS = 1.0
+# The driver gives up a page before we give up the driver, so that a page that never ends
+# loading is told from a tab that never answers.
+_PAGE_SHARE = 0.75
 _RETRY_SECONDS = 0.25
 _POLL_SECONDS = 0.05
 _PREFERENCES: dict[str, bool | int | str] = {
@@ -65,7 +65,7 @@ class Firefox:
         try:
             port = self._program.wait_for(self._port, _START_SECONDS)
             self._marionette = Marionette(port, time.monotonic() + _START_SECONDS)
-            milliseconds = int(1000 * max(seconds_max - _MARGIN_SECONDS, seconds_max / 2))
+            milliseconds = int(1000 * seconds_max * _PAGE_SHARE)
             wanted = {
                 "timeouts": {"pageLoad": milliseconds, "script": milliseconds},
                 "unhandledPromptBehavior": "accept",
@@ -83,19 +83,17 @@ class Firefox:
     def visit(self, url: str, token: str) -> Landing:
         """Open `url` as a new document and say what is highlighted."""
         deadline = time.monotonic() + self._seconds_max
-        if not token:
-            self._call("WebDriver:Navigate", deadline, url="about:blank")
-        self._call("WebDriver:Navigate", deadline, url=url)
-        loaded = time.monotonic()
-        while True:
-            answer = self._call("WebDriver:ExecuteScript", deadline, **_script(_READ))
-            late = time.monotonic() - loaded > _RETRY_SECONDS
-            # Now and then the script runs in a document that is just being left, and is lost.
-            if answer and is_about(answer, token) and (answer["ranges"] or late):
-                return landing(answer)
-            if time.monotonic() > deadline - _MARGIN_SECONDS:
-                raise Refused("the tab shows another page than the one asked for")
-            time.sleep(_POLL_SECONDS)
+        try:
+            if not token:
+                self._call("WebDriver:Navigate", deadline, url="about:blank")
+            self._call("WebDriver:Navigate", deadline, url=url)
+            return self._read(token, deadline)
+        except Silent as silence:
+            raise Silent(str(silence), frozen=not self._answers()) from silence
+        except Refused as refusal:
+            if is_timeout(refusal):
+                raise Silent(str(refusal), frozen=not self._answers()) from refusal
+            raise
 
     def fresh_tab(self) -> None:
         """Go on in a new tab that never saw a page."""
@@ -108,6 +106,26 @@ class Firefox:
         if self._marionette is not None:
             self._marionette.close()
         self._program.close()
+
+    def _read(self, token: str, deadline: float) -> Landing:
+        loaded = time.monotonic()
+        while True:
+            answer = self._call("WebDriver:ExecuteScript", deadline, **_script(_READ))
+            late = time.monotonic() - loaded > _RETRY_SECONDS
+            # Now and then the script runs in a document that is just being left, and is lost.
+            if answer and is_about(answer, token) and (answer["ranges"] or late):
+                return landing(answer)
+            if time.monotonic() > deadline - self._seconds_max * (1 - _PAGE_SHARE):
+                raise Refused("the tab shows another page than the one asked for")
+            time.sleep(_POLL_SECONDS)
+
+    def _answers(self) -> bool:
+        probe = time.monotonic() + self._seconds_max / 2
+        try:
+            self._call("WebDriver:ExecuteScript", probe, **_script("return true"))
+        except (Silent, Refused, Gone):
+            return False
+        return True
 
     def _port(self) -> int | None:
         with contextlib.suppress(OSError, ValueError):

@@ -48,6 +48,11 @@ class Refused(Exception):
     """The browser answered that it can't do what it was asked."""
 
 
+def is_timeout(refusal: Refused) -> bool:
+    """Whether a driver gave up waiting for the page, rather than refused."""
+    return "timeout" in str(refusal).partition(":")[0]
+
+
 class Engine(Protocol):
     """A running browser with one tab, driven through whatever protocol it speaks."""
 

@@ -128,7 +128,9 @@ def judge(
         work[name].put(number)
     done: queue.SimpleQueue[tuple[int, Result] | Exception] = queue.SimpleQueue()
     browsers = [
-        Browser(name, seconds_max) for name in names for _ in range(min(workers, len(links)))
+        Browser(name, seconds_max)
+        for name in names
+        for _ in range(min(max(workers, 1), len(links)))
     ]
     threads = [
         threading.Thread(target=_work, args=(browser, links, work[browser.name], done), daemon=True)

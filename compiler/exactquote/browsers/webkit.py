@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from exactquote.browsers.landing import Gone, Landing, Refused, Silent
+from exactquote.browsers.landing import Gone, Landing, Refused, Silent, is_timeout
 from exactquote.browsers.painted import Painted, Picture
 from exactquote.browsers.processes import Program
 from exactquote.browsers.server import PAINT, PAINT_CLASS
@@ -23,9 +23,11 @@ from exactquote.browsers.webdriver import WebDriver
 
 _WIDTH, _HEIGHT = 1000, 1000
 _START_SECONDS = 30.0
-_MARGIN_SECONDS = 1.0
-# The driver answers for a page that can't be reached, too, and never gets there.
-_ARRIVAL_SECONDS = 3.0
+# Shares of the time for one visit. A page that can't be reached is told by nothing but that
+# its address never comes; one that never ends loading must be told from a frozen tab.
+_ARRIVAL_SHARE = 0.25
+_PAGE_SHARE = 0.75
+_POLL_SECONDS = 0.005
 # A found text is painted some frames after the load event.
 _RETRY_SECONDS = 0.7
 _VIEWPORTS_MAX = 40
@@ -58,12 +60,14 @@ class Webkit:
         self._driver: WebDriver | None = None
         try:
             screen = self._display.wait_for(self._screen, _START_SECONDS)
-            milliseconds = int(1000 * max(seconds_max - _MARGIN_SECONDS, seconds_max / 2))
+            milliseconds = int(1000 * seconds_max * _PAGE_SHARE)
             options = {"binary": mini_browser(), "args": ["--automation"]}
             wanted = {
                 "webkitgtk:browserOptions": options,
                 "timeouts": {"pageLoad": milliseconds, "script": milliseconds},
                 "unhandledPromptBehavior": "accept",
+                # Otherwise the driver lets nothing be asked of a page that is still loading.
+                "pageLoadStrategy": "none",
             }
             port = _free_port()
             self._program = Program(
@@ -94,24 +98,16 @@ class Webkit:
         if not token:
             raise Refused("WebKit can only be asked about pages on a loopback server of ours")
         deadline = time.monotonic() + self._seconds_max
-        colour = next(self._colours)
-        driver = self._running()
-        driver.call("POST", "/url", {"url": _painted(url, colour)}, deadline)
-        loaded = time.monotonic()
-        while not (state := self._state(deadline))["ready"] or token not in state["address"]:
-            if time.monotonic() > min(loaded + _ARRIVAL_SECONDS, deadline - _MARGIN_SECONDS):
-                raise Refused("the tab shows another page than the one asked for")
-        if not state["paint"]:
-            raise Refused("WebKit can only be asked about pages that Server may paint")
-        scrolled = bool(state["y"] or state["x"])
-        painted = Painted(colour)
-        while not self._look(painted, deadline) or not painted.found:
-            if time.monotonic() - loaded > _RETRY_SECONDS:
-                break
-        state = self._state(deadline)
-        scrolled = scrolled or bool(state["y"] or state["x"])
-        self._look_around(painted, deadline)
-        return painted.landing(scrolled)
+        try:
+            return self._visit(url, token, deadline)
+        except Silent as silence:
+            if not silence.frozen:
+                raise
+            raise Silent(str(silence), frozen=not self._answers()) from silence
+        except Refused as refusal:
+            if is_timeout(refusal):
+                raise Silent(str(refusal), frozen=not self._answers()) from refusal
+            raise
 
     def fresh_tab(self) -> None:
         """Go on in a new tab that never saw a page."""
@@ -129,6 +125,45 @@ class Webkit:
         if self._program is not None:
             self._program.close()
         self._display.close()
+
+    def _visit(self, url: str, token: str, deadline: float) -> Landing:
+        colour = next(self._colours)
+        self._running().call("POST", "/url", {"url": _painted(url, colour)}, deadline)
+        state = self._arrive(token, deadline)
+        arrived = time.monotonic()
+        if not state["paint"]:
+            raise Refused("WebKit can only be asked about pages that Server may paint")
+        scrolled = bool(state["y"] or state["x"])
+        painted = Painted(colour)
+        while not self._look(painted, deadline) or not painted.found:
+            if time.monotonic() - arrived > _RETRY_SECONDS:
+                break
+        state = self._state(deadline)
+        scrolled = scrolled or bool(state["y"] or state["x"])
+        self._look_around(painted, deadline)
+        return painted.landing(scrolled)
+
+    def _arrive(self, token: str, deadline: float) -> dict[str, Any]:
+        started = time.monotonic()
+        while True:
+            state = self._state(deadline)
+            there = token in state["address"]
+            if there and state["ready"]:
+                return state
+            waited = (time.monotonic() - started) / self._seconds_max
+            if not there and waited > _ARRIVAL_SHARE:
+                raise Refused("the tab shows another page than the one asked for")
+            if waited > _PAGE_SHARE:
+                raise Silent("the page never finished loading", frozen=False)
+            time.sleep(_POLL_SECONDS)
+
+    def _answers(self) -> bool:
+        probe = time.monotonic() + self._seconds_max / 2
+        try:
+            self._running().call("POST", "/execute/sync", _script("return true"), probe)
+        except (Silent, Refused, Gone):
+            return False
+        return True
 
     def _look(self, painted: Painted, deadline: float) -> bool:
         """Read one picture; says whether the page stood still meanwhile."""

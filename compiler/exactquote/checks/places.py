@@ -37,8 +37,10 @@ class Places:
         lines = document.text.split("\n")
         words = _words(page.text[span.start : span.end].split(CUT)[0])[:_WORDS_COMPARED]
         first = self._line(document, page, span)
+        # A built page has no marked lines to begin at: equal words are counted from its top.
         run = page.runs[page.run_at(span.start)]
-        skipped = _copies(_words(page.text[run.start : span.start]), words)
+        since = 0 if document.format == "html" else run.start
+        skipped = _copies(_words(page.text[since : span.start].replace(CUT, " ")), words)
         for number in range(first, len(lines) + 1):
             for column in _columns(lines, number, words):
                 if not skipped:

@@ -106,7 +106,8 @@ def _range(written: Written, page: Page, site: Site) -> Span | Diagnostic:
         ends = list(left)
     span = Span(start.start, ends[0].end)
     between = [run for run in page.runs if run.start < span.end and run.end > span.start]
-    if any(run.kind is not Kind.TEXT for run in between):
+    # A picture's alternative text is no part of what the range highlights.
+    if any(run.kind not in (Kind.TEXT, Kind.ALT) for run in between):
         return fault(
             "EQ007",
             written.place,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import click
 
@@ -62,15 +63,42 @@ or a browser that is missing, 3 a bug of ours
 """
 
 
+class Pages:
+    """The pages that links lead to; each is read once, when it is asked for."""
+
+    def __init__(self, read: Callable[[str], Page | None]) -> None:
+        """`read` gives the page of a path in the site, None where there is none."""
+        self._read = read
+        self._pages: dict[str, Page | None] = {}
+
+    def of(self, href: str) -> Page | None:
+        """The page that an href leads to."""
+        path = unquote(href.partition("#")[0])
+        if path not in self._pages:
+            self._pages[path] = self._read(path)
+        return self._pages[path]
+
+
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The links of a site, with what they promise; `by_element_id` counts those that can't be."""
+    """The links of a site; `by_element_id` counts those without a directive.
+
+    `refused` counts citations that have no link at all.
+    """
 
     build_id: str
+    pages: Pages
     cited: tuple[Asked, ...]
     others: tuple[Asked, ...] = ()
     by_element_id: int = 0
     refused: int = 0
+
+    def told_apart(self, asked: Iterable[Asked]) -> tuple[Asked, ...]:
+        """Links with what must stand before each highlight, where its page has the quote again."""
+        return tuple(
+            replace(one, link=promised(self.pages.of(one.link.url), one.link.url, one.link.quote))
+            for one in asked
+        )
 
 
 def _browser_names(
@@ -133,7 +161,7 @@ def command(
     browsers = _available(names)
     count = len(links.others) if every else SAMPLE if sample is None else sample
     drawn = draw(links.others, count, seed)
-    asked = (*links.cited, *drawn)
+    asked = links.told_apart((*links.cited, *drawn))
     with progress(options) as line:
         label = f"opening links in {', '.join(browsers)}:"
         results, seconds = open_links(site, asked, browsers, lambda done, of: line(label, done, of))
@@ -234,7 +262,6 @@ def links_of_build(build_id: str, files: Mapping[str, bytes]) -> Links:
             f"allowlist.json is of build {allowlist.build_id}, and {MANIFEST_PATH} of {build_id};"
             " build again"
         )
-    pages = _Pages(lambda path: _own_page(path, files))
     found: dict[bool, list[Asked]] = {True: [], False: []}
     by_element_id = 0
     opened = set()
@@ -245,9 +272,10 @@ def links_of_build(build_id: str, files: Mapping[str, bytes]) -> Links:
         # A sentence that is cited under an id of its own has one as a passage, too.
         if (entry.href, entry.quote) not in opened:
             opened.add((entry.href, entry.quote))
-            link = promised(pages.of(entry.href), entry.href, entry.quote)
-            found[entry.cited].append(Asked(entry.id, link, entry.cited))
-    return Links(build_id, tuple(found[True]), tuple(found[False]), by_element_id)
+            asked = Asked(entry.id, Link(entry.href, entry.quote), entry.cited)
+            found[entry.cited].append(asked)
+    pages = Pages(lambda path: _own_page(path, files))
+    return Links(build_id, pages, tuple(found[True]), tuple(found[False]), by_element_id)
 
 
 def _own_page(path: str, files: Mapping[str, bytes]) -> Page | None:
@@ -280,33 +308,12 @@ def _cited_of_site(root: Path, citations: Sequence[Path], options: Options) -> L
         ]
         return read_page(html, doc=path, path=path, sheets=sheets)
 
-    pages = _Pages(page)
     cited = [
-        Asked(
-            verdict.id,
-            promised(pages.of(verdict.link.href), verdict.link.href, verdict.quote or ""),
-            True,
-        )
+        Asked(verdict.id, Link(verdict.link.href, verdict.quote or ""), True)
         for verdict in build.verdicts
         if verdict.link is not None
     ]
-    return Links(build.build_id, tuple(cited), refused=build.counts.refused)
-
-
-class _Pages:
-    """The pages that links lead to; each is read once."""
-
-    def __init__(self, read: Callable[[str], Page | None]) -> None:
-        self._read = read
-        self._pages: dict[str, Page | None] = {}
-
-    def of(self, href: str) -> Page | None:
-        from urllib.parse import unquote
-
-        path = unquote(href.partition("#")[0])
-        if path not in self._pages:
-            self._pages[path] = self._read(path)
-        return self._pages[path]
+    return Links(build.build_id, Pages(page), tuple(cited), refused=build.counts.refused)
 
 
 def promised(page: Page | None, href: str, quote: str, span: Span | None = None) -> Link:

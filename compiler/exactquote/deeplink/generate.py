@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from exactquote.deeplink.directive import Directive, encode, fragment
-from exactquote.deeplink.match import Rivals, first_after, landings, lands
+from exactquote.deeplink.match import Rivals, first_after, landings, lands, stands_before
 from exactquote.model import DeepLink, Span
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.graphemes import is_boundary
@@ -130,11 +130,12 @@ def _tails(page: Page, span: Span, run: Run) -> list[int]:
 
 def _pinned(page: Page, bare: Directive, span: Span) -> Directive | None:
     """The directive with the fewest characters of context that no earlier place shares."""
+    widest = [*list(_prefixes(page, span))[-1:], span, *list(_suffixes(page, span))[-1:]]
+    if stands_before(page, Span(widest[0].start, widest[-1].end)):
+        # All context that there may be is the same there: no need to look at each rival.
+        return None
     rivals = Rivals(page, bare, span)
     if rivals.target is None:
-        return None
-    widest = [*list(_prefixes(page, span))[-1:], span, *list(_suffixes(page, span))[-1:]]
-    if rivals.stands_before(Span(widest[0].start, widest[-1].end)):
         return None
     before = {place: rivals.shared_before(place) for place in rivals.places}
     after = {place: rivals.shared_after(place) for place in rivals.places}

@@ -17,9 +17,15 @@ from exactquote.model import Span
 from exactquote.rendered.edges import Inside, edge, inside_word
 from exactquote.rendered.folds import fold_text, webkit_accepts
 from exactquote.rendered.graphemes import is_boundary
-from exactquote.rendered.page import CUT, Page
+from exactquote.rendered.page import CUT, Kind, Page
 
 _WHITE = re.compile("[ \t\n\r\f\u00a0]+")
+# Browsers look through them inside a word, but not all do at the rim of a match.
+_INVISIBLE = frozenset("\u00ad\u034f\u061c\u180e\ufeff") | {
+    chr(code) for code in (*range(0x200B, 0x2010), *range(0x2060, 0x206A), *range(0xFE00, 0xFE10))
+}
+_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_REPEATERS = frozenset("々〻ゝゞヽヾー")
 _SKIPPED = " \t\n\r\f\u00a0" + CUT
 
 
@@ -47,14 +53,34 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
         landing = next(landings(page, directive, name, since=span.start), None)
         if landing is None or not landing.sure or landing.span != span:
             return False
-    return True
+    return not (page.astral and _freezes(page, directive))
+
+
+def _freezes(page: Page, directive: Directive) -> bool:
+    """Whether Chromium may spin for ever: it does when it has to pass over a match.
+
+    Measured: any place on the page, before or behind the wanted one, that equals a part of
+    the directive but for the edge of a word or grapheme, where the edge is a character
+    beyond U+FFFF.
+    """
+    seen = view(page, "chromium")
+    for part in (directive.prefix, directive.start, directive.end, directive.suffix):
+        query = _Query.of(seen, Directive(part)) if part else None
+        if query is not None and query.passed_over_beyond_bmp():
+            return True
+    return False
 
 
 def _in_runs(page: Page, directive: Directive, span: Span) -> bool:
-    """Whether each rim of the span lies in one run: reading across a cut is never relied on."""
+    """Whether each part is the page's own text in one run: no fold, no cut is relied on."""
     first, last = page.runs[page.run_at(span.start)], page.runs[page.run_at(span.end - 1)]
     if not directive.end:
-        return first is last
+        return first is last and page.text[span.start : span.end] == directive.start
+    between = page.runs[page.run_at(span.start) : page.run_at(span.end - 1) + 1]
+    seen = all(run.kind in (Kind.TEXT, Kind.CHROME, Kind.ALT) for run in between)
+    if not seen or any(run.joint not in ("block", "br", "img") for run in between[:-1]):
+        # Browsers differ in what of other text, shown or not, their range holds.
+        return False
     return (
         page.text.startswith(directive.start, span.start)
         and span.start + len(directive.start) <= first.end
@@ -101,6 +127,14 @@ def first_after(page: Page, text: str, offset: int) -> Span | None:
     for start, end, _ in query.ends_of(query.start, seen.from_page(offset)):
         return Span(seen.to_page(start), seen.to_page_end(end))
     return None
+
+
+def stands_before(page: Page, span: Span) -> bool:
+    """Whether the text of a span, cuts and all, stands on the page before it, too."""
+    seen = view(page, "any")
+    start = seen.folded.position(seen.from_page(span.start))
+    end = seen.folded.position(seen.from_page(span.end - 1) + 1)
+    return 0 <= seen.folded.text.find(seen.folded.text[start:end]) < start
 
 
 class Rivals:
@@ -152,13 +186,6 @@ class Rivals:
             for place in places
             if folded.text.startswith(query.start, folded.position(place[0]))
         )
-
-    def stands_before(self, span: Span) -> bool:
-        """Whether the whole text of a wider span stands on the page before it, too."""
-        seen = self._view
-        start = seen.folded.position(seen.from_page(span.start))
-        end = seen.folded.position(seen.from_page(span.end - 1) + 1)
-        return 0 <= seen.folded.text.find(seen.folded.text[start:end]) < start
 
     def shared_before(self, place: tuple[int, int]) -> int:
         """How many folded characters before `place` are the same before the span."""
@@ -293,6 +320,20 @@ class _Query:
                 yield start, end, verdict == "yes"
             at = text.find(folded, at + 1)
 
+    def passed_over_beyond_bmp(self) -> bool:
+        """Whether a place equal to the start has an unfit edge at a character beyond U+FFFF."""
+        seen, raw = self.view, self.view.raw
+        at = seen.folded.text.find(self.start)
+        while at >= 0:
+            start, end = seen.folded.origin(at), seen.folded.origin(at + len(self.start))
+            for edge_at in (start, end):
+                if max(raw[max(0, edge_at - 1) : edge_at + 1], default="") > "\uffff" and (
+                    edge(raw, edge_at, "chromium") != "no" or not is_boundary(raw, edge_at)
+                ):
+                    return True
+            at = seen.folded.text.find(self.start, at + 1)
+        return False
+
     def _whole(self, start: int, end: int, at: int, length: int, asked: str) -> str:
         """Whether a match has edges that the browser accepts: "yes", "maybe", "no"."""
         seen = self.view
@@ -304,7 +345,8 @@ class _Query:
             return "no" if first == "yes" or last == "yes" else "yes"
         if first == "yes" or last == "yes":
             return "no"
-        sure = first == last == "no"
+        sure = first == last == "no" and not _CONTROL.search(asked)
+        sure = sure and not _doubtful(seen.raw, start) and not _doubtful(seen.raw, end)
         # Half of an expansion, as the i of a ligature: a finder may or may not take it.
         sure = sure and seen.folded.position(start) == at
         sure = sure and seen.folded.position(end) == at + length
@@ -321,7 +363,8 @@ class _Query:
         if not seen.folded.text.endswith(self.prefix, 0, at):
             return "no"
         begin = seen.folded.origin(at - len(self.prefix))
-        return self._rim(begin, seen.to_page(begin))
+        verdict = self._rim(begin, seen.to_page(begin))
+        return verdict if self._beside(_back(seen.raw, start) - 1, start) else "maybe"
 
     def _suffix_fits(self, end: int) -> str:
         """Whether the suffix begins where the match ends, white space and cuts aside."""
@@ -330,7 +373,18 @@ class _Query:
         if not seen.folded.text.startswith(self.suffix, at):
             return "no"
         stop = seen.folded.origin(at + len(self.suffix))
-        return self._rim(stop, seen.to_page_end(stop))
+        verdict = self._rim(stop, seen.to_page_end(stop))
+        return verdict if self._beside(_on(seen.raw, end), end - 1) else "maybe"
+
+    def _beside(self, context: int, match: int) -> bool:
+        """Whether the context's nearest character surely counts as standing beside the match."""
+        seen = self.view
+        if seen.profile.name == "any":
+            return True
+        runs, page = seen.page.runs, seen.page
+        # Chromium looks for context before it opens a closed `<details>`.
+        mine, other = (runs[page.run_at(seen.to_page(at))].closed for at in (match, context))
+        return mine == other and seen.raw[context] not in _INVISIBLE
 
     def _rim(self, outer: int, on_page: int) -> str:
         """The outer edge of a prefix or suffix must be the edge of a word too."""
@@ -352,6 +406,20 @@ def _edge(seen: View, offset: int, on_page: int) -> Inside:
         return inside_word(seen.raw, offset)
     inside = edge(seen.raw, offset, seen.profile.name)
     return "some" if inside == "no" and on_page in seen.page.frail else inside
+
+
+def _doubtful(raw: str, offset: int) -> bool:
+    """Whether browsers were seen to disagree on an edge here though no word goes over it."""
+    pair = raw[max(0, offset - 1) : offset + 1]
+    if any(c in _INVISIBLE for c in pair):
+        return True
+    if len(pair) < 2:
+        return False
+    if "@" in pair:
+        return pair[0].isalnum() or pair[1].isalnum()
+    if all("\U0001f1e6" <= c <= "\U0001f1ff" for c in pair):
+        return True
+    return any(c in _REPEATERS for c in pair) and all(c.isalpha() for c in pair)
 
 
 def _collapse(text: str) -> str:

@@ -36,7 +36,8 @@ class Profile:
 
 
 _SOFT = frozenset(
-    "br img button ruby svg math input embed other inline-block float hidden styled mixed".split()
+    "br img button ruby svg math input embed other inline-block float hidden invisible styled"
+    " mixed".split()
 )
 PROFILES: dict[Name, Profile] = {
     "any": Profile("any", WIDE, frozenset(Kind), _SOFT, True),
@@ -44,7 +45,7 @@ PROFILES: dict[Name, Profile] = {
         "chromium",
         CHROMIUM,
         _SEEN | {Kind.FOREIGN, Kind.VALUE},
-        frozenset({"img", "hidden"}),
+        frozenset({"img", "hidden", "invisible"}),
         False,
     ),
     "firefox": Profile(
@@ -58,7 +59,7 @@ PROFILES: dict[Name, Profile] = {
         "webkit",
         WEBKIT,
         _SEEN,
-        frozenset({"img", "hidden", "button", "inline-block", "float", "br"}),
+        frozenset({"img", "hidden", "invisible", "button", "inline-block", "float", "br"}),
         False,
     ),
 }

@@ -104,13 +104,22 @@ class Page:
         joint, spaced = "block", True
         for run in self.runs:
             if run.kind in (Kind.HIDDEN, Kind.ALT):
-                joint = "block" if "block" in (joint, run.joint) else "soft"
+                joint = _stronger(joint, run.joint)
                 continue
-            glued = joint not in ("block", "br") and not (spaced or run.space_before)
-            if last is not None and glued:
-                found += (last.end, run.start)
+            if last is not None and joint not in ("block", "br"):
+                # What isn't rendered at all leaves the words side by side; anything else
+                # needs a space at the very rim.
+                near = (spaced or run.space_before) if joint == "hidden" else spaced
+                found += () if near else (last.end,)
+                near = (spaced or run.space_before) if joint == "hidden" else run.space_before
+                found += () if near else (run.start,)
             last, joint, spaced = run, run.joint, run.space_after
         return frozenset(found)
+
+    @cached_property
+    def astral(self) -> bool:
+        """Whether the page has characters beyond U+FFFF, which can freeze Chromium."""
+        return max(self.text, default="") > "\uffff"
 
     @cached_property
     def hazards(self) -> tuple[str, ...]:
@@ -126,8 +135,13 @@ class Page:
         return bisect_right(self._starts, offset) - 1
 
     def quote(self, start: int, end: int) -> str:
-        """The page's own text from `start` to `end`, cuts shown as spaces."""
-        return self.text[start:end].replace(CUT, " ")
+        """What a reader sees from `start` to `end`: the page's own text, cuts as spaces."""
+        text = self.text[start:end]
+        if CUT in text:
+            first, last = self.run_at(start), self.run_at(end - 1)
+            shown = [run for run in self.runs[first : last + 1] if run.kind < Kind.ALT]
+            text = " ".join(self.text[max(r.start, start) : min(r.end, end)] for r in shown)
+        return text.translate(_UNSHOWN)
 
 
 def read_page(
@@ -146,7 +160,8 @@ def read_page(
     uniqueness is concerned): our own pages mark their documents that way.
     """
     tree = LexborHTMLParser(html)
-    walk = _Walk(apply(tree, sheets), _ids(tree), article_only)
+    inert = {node.mem_id for node in tree.css("[inert]")} if "inert" in html else set()
+    walk = _Walk(apply(tree, sheets), _ids(tree), inert, article_only)
     root = tree.root
     if root is not None:
         walk.go(root)
@@ -165,7 +180,7 @@ def read_page(
 # The tags that cut nothing: measured with passages across each of them.
 _TRANSPARENT = frozenset(
     "a abbr b bdi bdo cite code data del dfn em i ins kbd mark q s samp small span strong"
-    " sub sup time u var wbr font tt big nobr acronym strike".split()
+    " sub sup time u var wbr label output font tt big nobr acronym strike".split()
 )
 _NO_TEXT = frozenset("script style template noscript head meta link base title noframes".split())
 _BLOCK = frozenset(
@@ -178,27 +193,30 @@ _HEADING = {f"h{level}": level for level in range(1, 7)}
 _PRE = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
 _FOREIGN = frozenset({"svg", "math", "ruby"})
 # Their content is a fallback that a browser with the feature never shows.
-_EMBEDDED = frozenset({"iframe", "object", "video", "audio", "canvas", "embed", "frameset"})
+_EMBEDDED = frozenset("iframe object video audio canvas embed frameset meter progress".split())
 _FORM = frozenset({"input", "textarea", "select"})
 
-# Dropped wherever they stand: all three browsers look through them, in page and query alike.
-# ZWJ and ZWNJ stay, since emoji and Persian words are made with them.
-_INVISIBLE = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
-_HAS_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+# They stay in the text, since a link that leaves them out fails beside a space; what readers
+# are shown goes without. ZWJ and ZWNJ are shown: emoji and Persian words are made with them.
+_UNSHOWN = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
 # NBSP is no collapsible space: browsers keep it, and match it as a space.
-_SPACES = re.compile("[ \t\n\r\f]+")
+# A form feed is white space in HTML, but no browser finds text across one.
+_SPACES = re.compile("[ \t\n\r]+")
 _RIM = " \t\n\r\f"
 
 
 class _Walk:
     """One pass over the tree; what it gathers is read off by `read_page`."""
 
-    def __init__(self, styles: Styles, ids: dict[int, str], article_only: bool) -> None:
+    def __init__(
+        self, styles: Styles, ids: dict[int, str], inert: set[int], article_only: bool
+    ) -> None:
         self.texts: list[str] = []
         self.runs: list[Run] = []
         self.trails: list[tuple[str, ...]] = [()]
         self._styles = styles
         self._ids = ids
+        self._inert = inert
         self._article_only = article_only
         self._offset = 0
         self._pieces: list[str] = []
@@ -206,7 +224,8 @@ class _Walk:
         self._space_before = False
         self._gap = False
         self._pre = False
-        self._joint = ""
+        # `pre-line`: line ends are kept, and cut as `<br>` does.
+        self._lines = False
         self._kind = Kind.TEXT
         # Unlike display:none, a child can undo visibility:hidden.
         self._invisible = False
@@ -257,7 +276,8 @@ class _Walk:
             return None
         look = self._styles.looks.get(node.mem_id)
         identity = self._ids.get(node.mem_id)
-        if look is None and identity is None and tag in _TRANSPARENT:
+        plain = look is None and identity is None and node.mem_id not in self._inert
+        if plain and tag in _TRANSPARENT:
             return self._mark_end() if tag == "sup" else None
         if tag == "template" and "shadowrootmode" in node.attributes:
             self._shadow(node)
@@ -276,6 +296,7 @@ class _Walk:
             len(self._open_ids),
             self._closed,
             self._invisible,
+            self._lines,
         )
         if identity:
             self._order += 1
@@ -286,7 +307,7 @@ class _Walk:
         if self._kind is Kind.HIDDEN:
             joint = joint and "hidden"
         elif look is not None and look.hidden != self._invisible:
-            joint = joint or "hidden"
+            joint = joint or "invisible"
         if joint:
             self._cut(joint)
         atomic = joint not in ("", "block", "br")
@@ -305,14 +326,20 @@ class _Walk:
         if joint == "block":
             self._tag = tag
         kind = _kind(tag) if look is None else max(_kind(tag), _kind_by_look(look))
+        if node.mem_id in self._inert:
+            # Shown, but Chromium and Firefox don't search it.
+            kind = Kind.HIDDEN
+            self._cut(joint or "mixed")
         if look is not None:
             self._invisible = look.hidden
         if kind > self._kind:
             self._kind = kind
         if look is not None and look.white_space is not None:
             self._pre = look.white_space != "normal"
+            self._lines = look.white_space == "pre-line"
+            self._pre = self._pre and not self._lines
         elif tag in _PRE:
-            self._pre = True
+            self._pre, self._lines = True, False
         self._aside(node, tag)
         if tag in _EMBEDDED:
             self._kind = Kind.HIDDEN
@@ -321,8 +348,8 @@ class _Walk:
         def leave() -> None:
             if mark_end is not None:
                 mark_end()
-            if joint:
-                self._cut(joint)
+            if joint or node.mem_id in self._inert:
+                self._cut(joint or "mixed")
             self._atomic -= atomic
             if undo_heading is not None:
                 undo_heading()
@@ -332,18 +359,25 @@ class _Walk:
                 self._details.pop()
             self._closed = before[4]
             self._invisible = before[5]
+            self._lines = before[6]
             self._kind, self._pre, self._tag = before[0], before[1], before[2]
             del self._open_ids[before[3] :]
 
         return leave
 
     def _text(self, raw: str) -> None:
-        if _HAS_INVISIBLE.search(raw):
-            raw = raw.translate(_INVISIBLE)
+        if self._lines and "\n" in raw:
+            for number, line in enumerate(raw.split("\n")):
+                if number:
+                    self._cut("br")
+                self._text(line)
+            return
         if self._pre:
             if self._length or raw.strip():
                 self._pieces.append(raw)
                 self._length += len(raw)
+            elif raw:
+                self._space_before = not self._atomic
             return
         text = _SPACES.sub(" ", raw)
         if not text:
@@ -386,13 +420,12 @@ class _Walk:
 
     def _shadow(self, node: LexborNode) -> None:
         """Text of a declarative shadow root: WebKit doesn't show what it matched there."""
-        outer = self._kind
         self._cut("block")
-        self._kind = max(outer, Kind.FOREIGN)
+        # Until the host is left: what it holds besides is shown in a slot, or not at all.
+        self._kind = max(self._kind, Kind.FOREIGN)
         for fragment in node.template_fragments():
             self._text(fragment.text(separator=" "))
             self._cut("block")
-        self._kind = outer
 
     def _soften(self, joint: str) -> None:
         """An element without text stands here: a passage may not span it."""
@@ -411,8 +444,9 @@ class _Walk:
         if self._pre:
             stripped = text.rstrip(_RIM)
             lead = len(text) - len(text.lstrip("\n"))
+            space_after = len(stripped) < len(text)
+            self._space_before = self._space_before or (lead > 0 and not self._atomic)
             text = stripped[lead:]
-            space_after = False
         else:
             space_after = text[-1] == " "
             if space_after:
@@ -508,7 +542,7 @@ def _joint(tag: str, look: Look | None) -> str:
         # The page says that its blocks flow as text; no browser was measured there.
         return "styled"
     if look.hidden:
-        return natural or "hidden"
+        return natural or "invisible"
     return natural
 
 
@@ -527,7 +561,7 @@ def _natural_joint(tag: str) -> str:
 
 
 def _kind(tag: str) -> Kind:
-    if tag in _FOREIGN or "-" in tag:
+    if tag in _FOREIGN:
         return Kind.FOREIGN
     if tag == "button":
         return Kind.CONTROL
@@ -536,6 +570,12 @@ def _kind(tag: str) -> Kind:
     if tag in ("select", "datalist"):
         return Kind.HIDDEN
     return Kind.TEXT
+
+
+def _stronger(first: str, second: str) -> str:
+    if first == second:
+        return first
+    return "block" if "block" in (first, second) else "mixed"
 
 
 def _kind_by_look(look: Look) -> Kind:

@@ -17,7 +17,7 @@ from exactquote.deeplink.views import BROWSERS
 from exactquote.model import Passage, Place, Span
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.graphemes import is_boundary
-from exactquote.rendered.page import CUT, Page
+from exactquote.rendered.page import Page
 from exactquote.report.landing import columns
 from exactquote.report.text import many
 from exactquote.report.visible import visible
@@ -28,6 +28,8 @@ EXAMPLES_MAX = 5
 Shape = Literal["exact", "context", "range"]
 SHAPES: tuple[Shape, ...] = ("exact", "context", "range")
 
+# The joints at which a passage ends for every browser.
+_HARD = frozenset({"block", "br"})
 _BOLD, _DIM, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _QUOTE_CHARS = 70
 
@@ -127,26 +129,26 @@ def why(page: Page, span: Span, link: NoLink) -> Reason:
 
 
 def _kind(page: Page, span: Span) -> str:
-    """What keeps browsers from landing on a passage that stands nowhere else."""
-    text = page.text[span.start : span.end]
-    if CUT in text:
-        return "crosses a cut"
-    for offset in (span.start, span.end):
-        run = page.runs[page.run_at(max(span.start, offset - 1))]
-        own, at = page.text[run.start : run.end], offset - run.start
-        if not is_boundary(own, at) or inside_word(own, at) != "no":
-            return "begins or ends where browsers disagree on a word"
-    if page.runs[page.run_at(span.start)].pre and " ".join(text.split()) != text:
-        return "white space of preformatted text"
+    """What keeps browsers from landing on a passage that nothing else is taken for."""
+    index = page.run_at(span.start)
+    run = page.runs[index]
+    text = page.text[run.start : run.end]
+    for at in (span.start - run.start, span.end - run.start):
+        if not is_boundary(text, at) or inside_word(text, at) != "no":
+            return "an edge is inside a word for some browser"
+    before = page.runs[index - 1].joint if index and span.start == run.start else "block"
+    after = run.joint if span.end == run.end else "block"
+    if before not in _HARD or after not in _HARD:
+        return "it touches an element that some browser reads across"
     for name in BROWSERS:
-        landing = land(page, Directive(text), name)
+        landing = land(page, Directive(page.text[span.start : span.end]), name)
         if landing is None:
-            return f"not found by {name}"
+            return f"{name} doesn't find it"
         if landing.span != span:
-            return f"other text is found by {name}"
+            return f"{name} finds other text"
         if not landing.sure:
-            return f"can't be foretold for {name}"
-    return "some browser could find other text first"
+            return f"{name} can't be foretold"
+    return "a browser could find other text first"
 
 
 def stats_text(
