@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from exactquote import __version__
-from exactquote.checks import breaks_links, dead_links
+from exactquote.checks import breaks_links, charset, dead_links
 from exactquote.checks import corpus as corpus_checks
 from exactquote.checks.places import Places
 from exactquote.checks.site import Site
@@ -147,6 +147,7 @@ class _Run:
             heard.extend(dead_links.check(articles, pages, self._documents))
         else:
             heard.extend(breaks_links.check(verdicts, pages))
+            heard.extend(charset.check(verdicts, self._documents))
         bound = sum(verdict.bound for verdict in verdicts)
         counts = Counts(
             len(self._documents), len(found), len(verdicts), bound, len(verdicts) - bound
@@ -368,7 +369,7 @@ class _Sheets:
 
     def __init__(self, assets: Mapping[str, bytes]) -> None:
         self._assets = assets
-        self._parsed: dict[str, Sheet] = {}
+        self._parsed: dict[tuple[str, str, str | None], Sheet] = {}
 
     def of(self, article: Article) -> tuple[Sheet, ...]:
         if article.format != "html":
@@ -378,10 +379,11 @@ class _Sheets:
     def _sheets(self, article: Article) -> Iterator[Sheet]:
         from exactquote.rendered.linked import linked_styles
 
-        for key, css, media in linked_styles(article.html, article.path, self._assets):
-            made = self._parsed.get(f"{media}\n{key}")
+        for key, css, media, layer in linked_styles(article.html, article.path, self._assets):
+            name = (key, media, layer)
+            made = self._parsed.get(name)
             if made is None:
-                made = self._parsed[f"{media}\n{key}"] = sheet(css, media=media)
+                made = self._parsed[name] = sheet(css, media=media, layer=layer)
             yield made
 
 

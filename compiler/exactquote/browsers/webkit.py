@@ -30,6 +30,7 @@ _PAGE_SHARE = 0.75
 _POLL_SECONDS = 0.005
 # A found text is painted some frames after the load event.
 _RETRY_SECONDS = 0.7
+_LOOKS_MIN = 4
 _VIEWPORTS_MAX = 40
 _COLOURS = tuple(f"ff{green:02x}{blue:02x}" for blue in (255, 215, 175) for green in (0, 40, 80))
 _STATE = f"""
@@ -135,8 +136,14 @@ class Webkit:
             raise Refused("WebKit can only be asked about pages that Server may paint")
         scrolled = bool(state["y"] or state["x"])
         painted = Painted(colour)
-        while not self._look(painted, deadline) or not painted.found:
-            if time.monotonic() - arrived > _RETRY_SECONDS:
+        looks = 0
+        while not (self._look(painted, deadline) and painted.found):
+            looks += 1
+            state = self._state(deadline)
+            scrolled = scrolled or bool(state["y"] or state["x"])
+            # A page that has scrolled has found something, if only the element of that id.
+            enough = _RETRY_SECONDS * (3 if scrolled else 1)
+            if looks >= _LOOKS_MIN and time.monotonic() - arrived > enough:
                 break
         state = self._state(deadline)
         scrolled = scrolled or bool(state["y"] or state["x"])
@@ -146,7 +153,13 @@ class Webkit:
     def _arrive(self, token: str, deadline: float) -> dict[str, Any]:
         started = time.monotonic()
         while True:
-            state = self._state(deadline)
+            try:
+                state = self._state(deadline)
+            except Refused as refusal:
+                if is_timeout(refusal):
+                    raise
+                # The question was lost in a document that is just being left.
+                state = {"address": "", "ready": False}
             there = token in state["address"]
             if there and state["ready"]:
                 return state
