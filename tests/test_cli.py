@@ -403,7 +403,7 @@ def test_every_code_is_explained_and_listed(run: Any, code: Any) -> None:
     assert json.loads(run("explain", code.code, "--format", "json").out)["core"] is code.core
 
 
-@pytest.mark.parametrize("name", ["config", "allowlist", "build", "report"])
+@pytest.mark.parametrize("name", ["config", "allowlist", "build", "report", "land", "stats"])
 def test_every_schema_is_printed(run: Any, name: str) -> None:
     ran = run("schema", name)
     assert ran.code == 0

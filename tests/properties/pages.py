@@ -73,5 +73,7 @@ def blocks(draw: st.DrawFn) -> str:
 def pages() -> st.SearchStrategy[str]:
     """The HTML of a whole page."""
     return st.lists(blocks(), min_size=1, max_size=6).map(
-        lambda made: f"<!doctype html><title>t</title>\n<main>{''.join(made)}</main>"
+        lambda made: (
+            f"<!doctype html><meta charset=utf-8><title>t</title>\n<main>{''.join(made)}</main>"
+        )
     )

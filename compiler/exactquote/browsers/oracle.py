@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from exactquote.browsers.chromium import Chromium
 from exactquote.browsers.firefox import Firefox
 from exactquote.browsers.landing import BrowserName, Engine, Gone, Landing, Refused, Silent
-from exactquote.browsers.same_text import same_text
+from exactquote.browsers.same_text import bare, same_text
 from exactquote.browsers.webkit import Webkit, mini_browser
 
 BROWSERS: tuple[BrowserName, ...] = ("chromium", "firefox", "webkit")
@@ -307,5 +307,5 @@ def _marked(url: str) -> tuple[str, str]:
 
 
 def _ends_alike(before: str, wanted: str) -> bool:
-    found, expected = "".join(before.split()), "".join(wanted.split())
+    found, expected = bare(before), bare(wanted)
     return found.endswith(expected[-len(found) :]) if found else not expected

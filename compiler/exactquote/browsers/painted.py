@@ -242,7 +242,7 @@ return {nodes: out, wide: innerWidth, high: innerHeight, x: scrollX, y: scrollY}
                 hole = True
             else:
                 # White space and invisible characters have no box that could be painted.
-                between += " " if character.isspace() else character
+                between += character
         return [*stretches, text]
 
 

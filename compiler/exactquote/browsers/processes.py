@@ -39,6 +39,7 @@ rm -rf -- "$folder"
 """
 _POLL_SECONDS = 0.01
 _GRACE_SECONDS = 1.0
+_FOLDER_CHARS_MAX = 40
 
 
 class Program:
@@ -52,7 +53,7 @@ class Program:
         piped: bool = False,
     ) -> None:
         """Start what `command` makes of the folder; piped, it is spoken to through pipes."""
-        self.folder = Path(tempfile.mkdtemp(prefix="exactquote-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="exactquote-", dir=_short_folder()))
         try:
             self._shell = subprocess.Popen(
                 [
@@ -118,3 +119,9 @@ class Program:
             if not self.folder.exists():
                 return
             time.sleep(_POLL_SECONDS)
+
+
+def _short_folder() -> str:
+    # Browsers put sockets below it, and the path of a socket has at most 107 bytes.
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= _FOLDER_CHARS_MAX else "/tmp"

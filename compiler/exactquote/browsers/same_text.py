@@ -22,6 +22,11 @@ def same_text(highlighted: str, quote: str, *, pixels: bool) -> bool:
     return bool(core := _core(found)) and core == _core(wanted)
 
 
+def bare(text: str) -> str:
+    """The text without white space and invisible characters."""
+    return "".join(text.translate(_INVISIBLE).split())
+
+
 def _plain(text: str) -> str:
     return " ".join(text.translate(_INVISIBLE).split())
 

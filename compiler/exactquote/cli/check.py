@@ -6,10 +6,15 @@ from pathlib import Path
 
 import click
 
-from exactquote.cli.options import Options, default_folder, folder_argument, with_options
+from exactquote.cli.options import (
+    ManyCitations,
+    Options,
+    default_folder,
+    folder_argument,
+    with_options,
+)
 from exactquote.cli.run import check_folder, settings_for
 from exactquote.cli.speak import say_report
-from exactquote.disk.sidecars import SUFFIXES
 
 _EPILOG = """\b
 A folder with Markdown or MDX is a corpus; one with HTML only is a built site,
@@ -27,26 +32,7 @@ Exit codes: 0 clean, 1 findings, 2 wrong use or unreadable input, 3 a bug of our
 """
 
 
-class _ManyCitations(click.Command):
-    """Lets `--citations` take several files in a row, as a shell's pattern gives them."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        spread: list[str] = []
-        taking = value_next = False
-        for word in args:
-            if value_next:
-                taking, value_next = True, False
-            elif word == "--citations":
-                value_next = True
-            elif taking and word.endswith(SUFFIXES) and not word.startswith("-"):
-                spread.append("--citations")
-            else:
-                taking = False
-            spread.append(word)
-        return super().parse_args(ctx, spread)
-
-
-@click.command("check", cls=_ManyCitations, epilog=_EPILOG)
+@click.command("check", cls=ManyCitations, epilog=_EPILOG)
 @folder_argument()
 @click.option(
     "--citations",

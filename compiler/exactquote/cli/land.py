@@ -27,8 +27,7 @@ from exactquote.browsers.oracle import (
 )
 from exactquote.browsers.reading import BEFORE_CHARS
 from exactquote.browsers.server import Server
-from exactquote.cli.check import _ManyCitations
-from exactquote.cli.options import Options, with_options
+from exactquote.cli.options import ManyCitations, Options, with_options
 from exactquote.cli.run import progress, settings_for
 from exactquote.cli.speak import say
 from exactquote.deeplink.directive import parse
@@ -115,7 +114,7 @@ def _browser_names(
     return tuple(name for name in BROWSERS if name in wanted)
 
 
-@click.command("land", cls=_ManyCitations, epilog=_EPILOG)
+@click.command("land", cls=ManyCitations, epilog=_EPILOG)
 @click.argument("dist", required=False, default=Path("dist"), type=click.Path(path_type=Path))
 @click.option(
     "--browser",

@@ -13,6 +13,8 @@ from typing import Any
 
 import click
 
+from exactquote.disk.sidecars import SUFFIXES
+
 _COLUMNS = 100
 
 
@@ -93,3 +95,23 @@ def _color_allowed() -> bool:
 
 def _can_redraw() -> bool:
     return os.environ.get("TERM") != "dumb"
+
+
+class ManyCitations(click.Command):
+    """Lets `--citations` take several files in a row, as a shell's pattern gives them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each further file."""
+        spread: list[str] = []
+        taking = value_next = False
+        for word in args:
+            if value_next:
+                taking, value_next = True, False
+            elif word == "--citations":
+                value_next = True
+            elif taking and word.endswith(SUFFIXES) and not word.startswith("-"):
+                spread.append("--citations")
+            else:
+                taking = False
+            spread.append(word)
+        return super().parse_args(ctx, spread)

@@ -8,13 +8,15 @@ import click
 
 from exactquote.cli.speak import say
 
-NAMES = ("config", "allowlist", "build", "report")
+NAMES = ("config", "allowlist", "build", "report", "land", "stats")
 
 _EPILOG = """\b
 config      exactquote.toml, or [tool.exactquote] in pyproject.toml
 allowlist   dist/allowlist.json
 build       dist/build.json
 report      what `check --format json` and `build --format json` print
+land        what `land --format json` prints
+stats       what `stats --format json` prints
 """
 
 

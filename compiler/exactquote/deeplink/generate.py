@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from exactquote.deeplink.directive import Directive, encode, fragment
-from exactquote.deeplink.match import Rivals, first_after, landings, lands, stands_before
+from exactquote.deeplink.match import Rivals, first_after, land, lands, stands_before
 from exactquote.model import DeepLink, Span
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.graphemes import is_boundary
@@ -238,10 +238,9 @@ def _words(text: str) -> Iterator[re.Match[str]]:
 
 
 def _rival(page: Page, span: Span) -> Span | None:
+    """The place before the span that a browser would take for it."""
     text = page.text[span.start : span.end]
     if CUT in text:
         return None
-    for landing in landings(page, Directive(text), "any"):
-        if landing.span != span:
-            return landing.span
-    return None
+    first = land(page, Directive(text), "any")
+    return first.span if first is not None and first.span != span else None
