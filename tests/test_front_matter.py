@@ -70,7 +70,7 @@ REFUSED = [
     ("---\na: \x00\n---\nbody", "1:1", "not YAML"),
     ("---\na: \ud800\n---\nbody", "2:4", "surrogate"),
     ("---\na: " + "[" * 30 + "]" * 30 + "\n---\nbody", "2:23", "deeper than 20"),
-    ("---\n" + "a: b\n" * 20_000 + "---\nbody", "1:1", "over the limit"),
+    ("---\n" + "a: b\n" * 60_000 + "---\nbody", "1:1", "over the limit"),
     ("+++\na = 1\na = 2\n+++\nbody", "3:6", "not TOML"),
     ("+++\na = \n+++\nbody", "2:5", "not TOML"),
     ("+++\na = " + "[" * 30 + "]" * 30 + "\n+++\nbody", "2:1", "deep"),

@@ -37,7 +37,7 @@ REASONS: dict[tuple[str, Name], str] = {
     ("e-ruby", "firefox"): _RUBY,
     ("e-ruby-incl", "chromium"): _RUBY,
     ("e-ruby-incl", "webkit"): _RUBY,
-    **{("e-svgtext", name): _DRAWING for name in BROWSERS},
+    ("e-svgtext", "webkit"): _DRAWING,
     ("e-svg-skip", "firefox"): _DRAWING,
     ("e-shadow-slot", "webkit"): "what a shadow host shows is never part of a passage",
     ("e-alt", "firefox"): _ALT,

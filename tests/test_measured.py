@@ -26,6 +26,7 @@ VERTICAL = "a change of writing-mode inside a line is not modelled"
 KNOWN = {
     ("3-opacity0-within", "webkit"): "WebKit is read by its pixels, and these are clear",
     ("3-font-size0-within", "webkit"): "WebKit is read by its pixels, and there are none",
+    ("3-slot-within", "webkit"): "a slot has no box of its own, as with display: contents",
     ("3-display-contents-within", "webkit"): "display: contents around whole articles is common",
     ("3-table-cell-before", "firefox"): CELL,
     ("3-table-cell-before", "webkit"): CELL,

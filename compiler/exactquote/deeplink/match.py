@@ -75,7 +75,8 @@ def _in_runs(page: Page, directive: Directive, span: Span) -> bool:
     """Whether each part is the page's own text in one run: no fold, no cut is relied on."""
     first, last = page.runs[page.run_at(span.start)], page.runs[page.run_at(span.end - 1)]
     if not directive.end:
-        return first is last and page.text[span.start : span.end] == directive.start
+        text = page.text[span.start : span.end]
+        return first is last and first.kind <= Kind.CHROME and text == directive.start
     between = page.runs[page.run_at(span.start) : page.run_at(span.end - 1) + 1]
     seen = all(run.kind in (Kind.TEXT, Kind.CHROME, Kind.ALT) for run in between)
     if not seen or any(run.joint not in ("block", "br", "img") for run in between[:-1]):

@@ -229,7 +229,9 @@ def _with_pieces(text: str, plain: str, odd: set[str], fold: Fold) -> Folded:
 
 def _pieces(text: str, start: int, end: int, floor: int) -> Iterator[tuple[int, int]]:
     """Single characters of a stretch, and clusters of a character and the marks behind it."""
-    i = start - 1 if start > floor and text[start] in SIGNS else start
+    # A mark behind the cut of a page has no letter to be folded with.
+    based = start > floor and text[start] in SIGNS and text[start - 1] != "\x00"
+    i = start - 1 if based else start
     while i < end:
         stop = i + 1
         while stop < end and text[stop] in SIGNS:

@@ -70,6 +70,9 @@ class Run(NamedTuple):
     """The block element that holds the run."""
     main: bool
     """Inside the page's main part."""
+    opens: bool
+    closes: bool
+    """Whether an atomic element began, or ended, between the last run and this one."""
     closed: int
     """Which closed `<details>` holds the run; 0 for text that is open to begin with."""
 
@@ -101,19 +104,22 @@ class Page:
         """
         found: list[int] = []
         last: Run | None = None
-        joint, spaced = "block", True
+        joint, spaced, opens, closes = "block", True, False, False
         for run in self.runs:
+            opens, closes = opens or run.opens, closes or run.closes
             if run.kind in (Kind.HIDDEN, Kind.ALT):
                 joint = _stronger(joint, run.joint)
                 continue
             if last is not None and joint not in ("block", "br"):
-                # What isn't rendered at all leaves the words side by side; anything else
-                # needs a space at the very rim.
-                near = (spaced or run.space_before) if joint == "hidden" else spaced
-                found += () if near else (last.end,)
-                near = (spaced or run.space_before) if joint == "hidden" else run.space_before
-                found += () if near else (run.start,)
+                # What isn't rendered at all leaves the words side by side; beside anything
+                # else the space has to stand at the very rim.
+                unseen = joint == "hidden"
+                if not (spaced or (run.space_before and (unseen or not opens))):
+                    found.append(last.end)
+                if not (run.space_before or (spaced and (unseen or not closes))):
+                    found.append(run.start)
             last, joint, spaced = run, run.joint, run.space_after
+            opens = closes = False
         return frozenset(found)
 
     @cached_property
@@ -231,6 +237,7 @@ class _Walk:
         self._invisible = False
         # White space inside hidden or atomic elements is none for the text around them.
         self._atomic = 0
+        self._opens = self._closes = False
         self._marks: list[tuple[int, int]] = []
         self._tag = "body"
         self._main = 0
@@ -304,6 +311,9 @@ class _Walk:
             if self._in_heading and self._heading_id is None:
                 self._heading_id = (self._order, identity)
         joint = _joint(tag, look)
+        inert = node.mem_id in self._inert
+        if inert:
+            joint = joint or "mixed"
         if self._kind is Kind.HIDDEN:
             joint = joint and "hidden"
         elif look is not None and look.hidden != self._invisible:
@@ -312,6 +322,7 @@ class _Walk:
             self._cut(joint)
         atomic = joint not in ("", "block", "br")
         self._atomic += atomic
+        self._opens = self._opens or atomic
         undo_heading = None
         if tag in _HEADING:
             undo_heading = self._open_heading(_HEADING[tag], identity)
@@ -326,10 +337,9 @@ class _Walk:
         if joint == "block":
             self._tag = tag
         kind = _kind(tag) if look is None else max(_kind(tag), _kind_by_look(look))
-        if node.mem_id in self._inert:
+        if inert:
             # Shown, but Chromium and Firefox don't search it.
             kind = Kind.HIDDEN
-            self._cut(joint or "mixed")
         if look is not None:
             self._invisible = look.hidden
         if kind > self._kind:
@@ -348,9 +358,10 @@ class _Walk:
         def leave() -> None:
             if mark_end is not None:
                 mark_end()
-            if joint or node.mem_id in self._inert:
-                self._cut(joint or "mixed")
+            if joint:
+                self._cut(joint)
             self._atomic -= atomic
+            self._closes = self._closes or atomic
             if undo_heading is not None:
                 undo_heading()
             if tag in ("main", "article"):
@@ -477,9 +488,12 @@ class _Walk:
                 marks,
                 self._tag,
                 bool(self._main),
+                self._opens,
+                self._closes,
                 self._closed,
             )
         )
+        self._opens = self._closes = False
         self._offset = start + len(text) + 1
         self._forget(space=False)
 
