@@ -266,7 +266,9 @@ SAME = [
     ("one two.", "one two", False, False),
     ("one two.", "one two", True, True),
     ("(one) two", "one) two", True, True),
+    ("one two", "one two.", True, False),
     ("one, two", "one two", True, False),
+    ("so one two", "one two", True, False),
     (".", "", True, False),
 ]
 

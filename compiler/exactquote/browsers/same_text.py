@@ -13,13 +13,14 @@ def same_text(highlighted: str, quote: str, *, pixels: bool) -> bool:
 
     Runs of white space count as one space, so a line end that stands for a block boundary
     equals the space that the quote has there. With `pixels`, the text was read off a picture,
-    where the box of a narrow sign can lie under the paint of its neighbour: punctuation
-    that either side has more of at its edges is then no difference.
+    where a narrow sign next to the highlight can lie under its paint: punctuation that the
+    highlight has too much of at its edges is then no difference.
     """
     found, wanted = _plain(highlighted), _plain(quote)
     if not pixels or found == wanted:
         return found == wanted
-    return bool(core := _core(found)) and core == _core(wanted)
+    at = found.find(wanted) if wanted else -1
+    return at >= 0 and _is_punctuation(found[:at] + found[at + len(wanted) :])
 
 
 def bare(text: str) -> str:
@@ -31,14 +32,5 @@ def _plain(text: str) -> str:
     return " ".join(text.translate(_INVISIBLE).split())
 
 
-def _core(text: str) -> str:
-    start, end = 0, len(text)
-    while start < end and _is_punctuation(text[start]):
-        start += 1
-    while end > start and _is_punctuation(text[end - 1]):
-        end -= 1
-    return text[start:end]
-
-
-def _is_punctuation(character: str) -> bool:
-    return character.isspace() or unicodedata.category(character)[0] == "P"
+def _is_punctuation(text: str) -> bool:
+    return all(c.isspace() or unicodedata.category(c)[0] == "P" for c in text)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, NamedTuple
+from unicodedata import category
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -24,6 +25,8 @@ from exactquote.rendered.styles import Look, Sheet, Styles, apply
 
 # Between two runs in `Page.text`. An HTML parser never yields NUL, so no quote can hold it.
 CUT = "\x00"
+# Punctuation that can stand inside a word or a number.
+_JOINERS = frozenset("'’.,:;·_@-‐‑")
 
 
 class Kind(IntEnum):
@@ -72,7 +75,7 @@ class Run(NamedTuple):
     """Inside the page's main part."""
     opens: bool
     closes: bool
-    """Whether an atomic element began, or ended, between the last run and this one."""
+    """Whether an atomic element began right behind the last run, or ended before this one."""
     closed: int
     """Which closed `<details>` holds the run; 0 for text that is open to begin with."""
 
@@ -110,7 +113,8 @@ class Page:
             if run.kind in (Kind.HIDDEN, Kind.ALT):
                 joint = _stronger(joint, run.joint)
                 continue
-            if last is not None and joint not in ("block", "br"):
+            soft = joint not in ("block", "br")
+            if last is not None and soft and not self._breaks(last.end - 1, run.start):
                 # What isn't rendered at all leaves the words side by side; beside anything
                 # else the space has to stand at the very rim.
                 unseen = joint == "hidden"
@@ -121,6 +125,17 @@ class Page:
             last, joint, spaced = run, run.joint, run.space_after
             opens = closes = False
         return frozenset(found)
+
+    def _breaks(self, left: int, right: int) -> bool:
+        """Whether a word ends between two characters, whatever stands between them."""
+        return self._ends_word(left, -1) or self._ends_word(right, 1)
+
+    def _ends_word(self, at: int, step: int) -> bool:
+        char = self.text[at]
+        if char in _JOINERS:
+            beyond = self.text[at + step : at + step + 1] if at + step >= 0 else ""
+            return not beyond.isalnum()
+        return category(char)[0] in "PSZ"
 
     @cached_property
     def astral(self) -> bool:
@@ -322,7 +337,8 @@ class _Walk:
             self._cut(joint)
         atomic = joint not in ("", "block", "br")
         self._atomic += atomic
-        self._opens = self._opens or atomic
+        if atomic and not (self._gap or self._space_before):
+            self._opens = True
         undo_heading = None
         if tag in _HEADING:
             undo_heading = self._open_heading(_HEADING[tag], identity)
@@ -551,7 +567,7 @@ def _joint(tag: str, look: Look | None) -> str:
     if look.display == "block":
         return "block"
     if look.display == "cut-soft":
-        return "inline-block" if natural in ("", "inline-block") else natural
+        return "inline-block" if natural in ("", "block") else natural
     if look.display in ("inline", "contents") and natural == "block":
         # The page says that its blocks flow as text; no browser was measured there.
         return "styled"
