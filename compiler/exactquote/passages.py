@@ -27,8 +27,15 @@ def passage_id(doc: str, text: str, copy: int = 0, length: int = _ID_CHARS) -> s
     return "p" + b32encode(digest).decode("ascii").lower()[:length]
 
 
-def citable_spans(page: Page) -> Iterator[Span]:
+def citable_spans(page: Page) -> tuple[Span, ...]:
     """Every sentence that can be cited, in document order; code counts by paragraph."""
+    made: tuple[Span, ...] | None = page.views.get("citable")
+    if made is None:
+        made = page.views["citable"] = tuple(_spans(page))
+    return made
+
+
+def _spans(page: Page) -> Iterator[Span]:
     # A page that marks no main part is citable as a whole.
     marked = any(run.main for run in page.runs)
     for run in page.runs:

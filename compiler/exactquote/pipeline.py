@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import PurePosixPath
 
 import msgspec
@@ -42,7 +43,7 @@ from exactquote.model import (
     Verdict,
     Written,
 )
-from exactquote.passages import passages
+from exactquote.passages import citable_spans, passages
 from exactquote.readers.controls import hidden_controls
 from exactquote.readers.sidecar import read_sidecar
 from exactquote.rendered.page import Page, read_page
@@ -78,7 +79,7 @@ def check_site(corpus: Corpus, settings: Settings, progress: Progress | None = N
     return _Run(corpus, settings, None, progress or _silent).check()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Proof:
     """What the checks found; the site is made from it. `raw` are pages with chip sentinels."""
 
@@ -86,10 +87,14 @@ class Proof:
     drafts: Mapping[str, str]
     pages: Mapping[str, Page]
     raw: Mapping[str, str]
-    passages: tuple[Passage, ...]
     verdicts: tuple[Verdict, ...]
     diagnostics: tuple[Diagnostic, ...]
     counts: Counts
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every citable passage with its id."""
+        return passages(self.pages.values())
 
     @property
     def failed(self) -> bool:
@@ -133,7 +138,7 @@ class _Run:
             heard.extend(collisions.check(self._corpus, self._theme))
         drafts = self._unpublished(articles)
         pages, raw = self._render({d: a for d, a in articles.items() if d not in drafts})
-        found = passages(pages.values())
+        citable = sum(len(citable_spans(page)) for page in pages.values())
         places = Places(self._documents, self._settings)
         site = Site(pages, drafts, _aliases(pages), self._settings, places.locate)
         written, missing = self._written(articles, heard)
@@ -149,10 +154,8 @@ class _Run:
             heard.extend(breaks_links.check(verdicts, pages))
             heard.extend(charset.check(verdicts, self._documents))
         bound = sum(verdict.bound for verdict in verdicts)
-        counts = Counts(
-            len(self._documents), len(found), len(verdicts), bound, len(verdicts) - bound
-        )
-        return Proof(articles, drafts, pages, raw, found, verdicts, self._severities(heard), counts)
+        counts = Counts(len(self._documents), citable, len(verdicts), bound, len(verdicts) - bound)
+        return Proof(articles, drafts, pages, raw, verdicts, self._severities(heard), counts)
 
     def _read(self) -> tuple[dict[str, Article], list[Diagnostic]]:
         heard = list(self._corpus.diagnostics)

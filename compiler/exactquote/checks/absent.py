@@ -52,7 +52,7 @@ def check(written: Written, quote: str, page: Page, site: Site) -> Diagnostic:
 
 def nearest(quote: str, page: Page) -> Span | None:
     """The stretch of the page that is most like the quote: a sentence, or a part of one."""
-    spans = list(citable_spans(page))
+    spans = citable_spans(page)
     texts = [page.quote(span.start, span.end) for span in spans]
     lowered = [text.lower() for text in texts]
     best = process.extractOne(quote.lower(), lowered, scorer=fuzz.ratio, score_cutoff=_NEAR)

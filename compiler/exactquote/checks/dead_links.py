@@ -14,15 +14,19 @@ from exactquote.deeplink.match import land
 from exactquote.model import Article, Diagnostic, Document, Place
 from exactquote.rendered.page import Page
 
-_HREF = re.compile(r'<a\b[^>]*?\shref="([^"]*)"')
-_ID = re.compile(r'\s(?:id|name)="([^"]*)"')
+# Body HTML is our own writing: one space before each attribute, double quotes around it.
+_HREF = re.compile(r' href="([^"]*)"')
+_ID = re.compile(r' id="([^"]*)"')
+_NAME = re.compile(r' name="([^"]*)"')
 
 
 def check(
     articles: Mapping[str, Article], pages: Mapping[str, Page], documents: Mapping[str, Document]
 ) -> Iterator[Diagnostic]:
     """Warnings for relative links of Markdown pages that lead nowhere in the site."""
-    ids = {doc: set(_ID.findall(articles[doc].html)) for doc in pages}
+    ids = {
+        doc: {*_ID.findall(articles[doc].html), *_NAME.findall(articles[doc].html)} for doc in pages
+    }
     for doc, article in articles.items():
         if doc not in pages or 'href="' not in article.html:
             continue

@@ -182,7 +182,9 @@ def read_page(
     """
     tree = LexborHTMLParser(html)
     inert = {node.mem_id for node in tree.css("[inert]")} if "inert" in html else set()
-    walk = _Walk(apply(tree, sheets), _ids(tree), inert, article_only)
+    styled = bool(sheets) or _STYLED.search(html) is not None
+    styles = apply(tree, sheets) if styled else Styles({})
+    walk = _Walk(styles, _ids(tree), inert, article_only)
     root = tree.root
     if root is not None:
         walk.go(root)
@@ -217,6 +219,12 @@ _FOREIGN = frozenset({"svg", "math", "ruby"})
 _EMBEDDED = frozenset("iframe object video audio canvas embed frameset meter progress".split())
 _FORM = frozenset({"input", "textarea", "select"})
 
+# Without a style sheet, only these make an element look other than its tag does.
+_STYLED = re.compile(
+    r"\s(?:style|hidden|popover|align|wrap|nowrap|contenteditable)\b"
+    r"|<(?:dialog|noembed|datalist|marquee|rp)\b",
+    re.IGNORECASE,
+)
 # They stay in the text, since a link that leaves them out fails beside a space; what readers
 # are shown goes without. ZWJ and ZWNJ are shown: emoji and Persian words are made with them.
 _UNSHOWN = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
@@ -406,7 +414,9 @@ class _Walk:
             elif raw:
                 self._space_before = not self._atomic
             return
-        text = _SPACES.sub(" ", raw)
+        text = raw
+        if "\n" in raw or "  " in raw or "\t" in raw or "\r" in raw:
+            text = _SPACES.sub(" ", raw)
         if not text:
             return
         if text[0] == " " and (not self._length or self._pieces[-1][-1] == " "):
