@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from rapidfuzz import fuzz, process
-
 from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
@@ -52,6 +50,9 @@ def check(written: Written, quote: str, page: Page, site: Site) -> Diagnostic:
 
 def nearest(quote: str, page: Page) -> Span | None:
     """The stretch of the page that is most like the quote: a sentence, or a part of one."""
+    # Loaded where it is needed: a gate that is green never looks for what is near.
+    from rapidfuzz import fuzz, process
+
     spans = citable_spans(page)
     texts = [page.quote(span.start, span.end) for span in spans]
     lowered = [text.lower() for text in texts]
@@ -69,6 +70,8 @@ def nearest(quote: str, page: Page) -> Span | None:
 
 def _stretch(quote: str, text: str, span: Span) -> Span:
     """The part of a sentence that the quote was made from, grown to whole words."""
+    from rapidfuzz import fuzz
+
     found = fuzz.partial_ratio_alignment(quote.lower(), text.lower())
     if found is None or len(text.lower()) != len(text):
         return span

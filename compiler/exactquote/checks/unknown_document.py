@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rapidfuzz import fuzz, process
-
 from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Written
@@ -14,6 +12,9 @@ def check(written: Written, site: Site) -> Diagnostic | None:
     doc = site.known(written.doc)
     if doc in site.pages or doc in site.unpublished:
         return None
+    # Loaded where it is needed: a gate that is green never looks for what is near.
+    from rapidfuzz import fuzz, process
+
     near = process.extract(written.doc, sorted(site.pages), scorer=fuzz.ratio, limit=3)
     names = [name for name, score, _ in near if score >= 60]
     if names:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import platform
 import sys
 from collections import UserDict
 from collections.abc import Sequence
@@ -154,6 +153,8 @@ def _complain(message: str) -> None:
 
 
 def _report_bug(error: Exception, verbose: bool) -> None:
+    # Slow to load, and needed only here.
+    import platform
     import traceback
 
     _complain(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from exactquote.rendered.folds import CHROMIUM, FIREFOX, WEBKIT, WIDE, Fold, Folded, fold_text
 from exactquote.rendered.page import CUT, Kind, Page, Run
@@ -113,16 +113,33 @@ def view(page: Page, name: Name) -> View:
 
 def _make(page: Page, profile: Profile) -> View:
     if all(_plain(run, profile) for run in page.runs):
-        return View(profile, page, page.text, fold_text(page.text, profile.fold))
+        if not profile.collapses_pre or not any(run.pre for run in page.runs):
+            return View(profile, page, page.text, fold_text(page.text, profile.fold))
+        # Browsers that collapse all see the same, since nothing is joined or left out.
+        strung = page.views.get("collapsed")
+        if strung is None:
+            strung = page.views["collapsed"] = _string(page, profile)
+    else:
+        strung = _string(page, profile)
+    return View(profile, page, strung.raw, fold_text(strung.raw, profile.fold), *strung[1:])
+
+
+class _Strung(NamedTuple):
+    """The fields of a view that don't depend on its fold."""
+
+    raw: str
+    starts: tuple[int, ...]
+    froms: tuple[int, ...]
+    seams: frozenset[int]
+    by_page: tuple[tuple[int, int], ...]
+
+
+def _string(page: Page, profile: Profile) -> _Strung:
     writer = _Writer(page, profile)
     for run in page.runs:
         writer.take(run)
-    raw = "".join(writer.out)
-    return View(
-        profile,
-        page,
-        raw,
-        fold_text(raw, profile.fold),
+    return _Strung(
+        "".join(writer.out),
         tuple(writer.starts),
         tuple(writer.froms),
         frozenset(writer.seams),
@@ -131,12 +148,7 @@ def _make(page: Page, profile: Profile) -> View:
 
 
 def _plain(run: Run, profile: Profile) -> bool:
-    return (
-        run.kind in profile.kinds
-        and run.kind not in _APART
-        and run.joint not in profile.glued
-        and not (run.pre and profile.collapses_pre)
-    )
+    return run.kind in profile.kinds and run.kind not in _APART and run.joint not in profile.glued
 
 
 class _Writer:

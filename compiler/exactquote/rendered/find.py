@@ -17,7 +17,8 @@ from exactquote.rendered.folds import STRICT, Fold, Folded, fold_text
 from exactquote.rendered.page import CUT, Kind, Page
 
 _WHITE = re.compile(r"\s+")
-_UNEVEN = re.compile(r"\s\s|[^\S ]")
+# All white space but a lone space.
+_UNEVEN = re.compile(r"\s\s+|[^\S ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +82,7 @@ def ready(text: str, fold: Fold) -> Searched:
     out: list[str] = []
     origins, shifts = [0], [0]
     done = length = 0
-    for match in _WHITE.finditer(text):
-        if match.end() - match.start() == 1 and match[0] == " ":
-            continue
+    for match in _UNEVEN.finditer(text):
         out.append(text[done : match.start()] + " ")
         length += match.start() - done + 1
         done = match.end()

@@ -156,7 +156,7 @@ def fold_text(text: str, fold: Fold) -> Folded:
         odd = {c for c in fold.odd_ascii if c in text}
         return _with_pieces(text, plain, odd, fold) if odd else Folded(plain)
     plain = text.encode("utf-8", "surrogatepass").translate(table).decode("utf-8", "surrogatepass")
-    met = set("".join(_NOT_ASCII.findall(text)))
+    met = _beyond_ascii(text)
     changed = [c for c in sorted(met) if fold[ord(c)] != c]
     even = [c for c in changed if len(fold[ord(c)]) == 1]
     if len(even) <= _REPLACED_MAX:
@@ -170,6 +170,12 @@ def fold_text(text: str, fold: Fold) -> Folded:
     if signs and _can_be_respelled(text, signs):
         odd.update(signs)
     return _with_pieces(text, plain, odd, fold) if odd else Folded(plain)
+
+
+@lru_cache(maxsize=8)
+def _beyond_ascii(text: str) -> frozenset[str]:
+    """The characters of a text that aren't ASCII; a page is folded in several ways in a row."""
+    return frozenset("".join(_NOT_ASCII.findall(text)))
 
 
 def webkit_accepts(query: str, matched: str) -> bool:
