@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -114,7 +115,7 @@ def test_prevents_a_look_alike_that_passes_for_the_quote(
 def test_prevents_the_answer_of_the_page_before(browsers: Browsers, name: BrowserName) -> None:
     site = {f"{n}.html": page(f"<p id=p{n}>The page of number {n} it is.</p>") for n in range(2)}
     with Server(site) as server:
-        for visit in range(8):
+        for visit in range(4):
             n = visit % 2
             link = f"{n}.html#:~:text=page%20of%20number%20{n}"
             landing = browsers[name].land(server.url(link))
@@ -167,6 +168,8 @@ def test_a_page_that_spins_is_told_from_one_that_never_loads() -> None:
 
         def land(name: BrowserName) -> list[Landing]:
             with open_browser(name, seconds_max=5) as browser:
+                # The first page of all waits for the browser's processes.
+                browser.land(server.url("plain.html#:~:text=Then%20another"))
                 return [
                     browser.land(server.url("spins.html#:~:text=Words.")),
                     browser.land(other.url("a.html#:~:text=Words.")),
@@ -183,13 +186,16 @@ def test_a_page_that_spins_is_told_from_one_that_never_loads() -> None:
 
 def test_a_killed_browser_is_started_again() -> None:
     needs("chromium")
+    others = programs_of(os.getpid())
     with Server(SITE) as server, open_browser("chromium") as browser:
         url = server.url("plain.html#:~:text=Then%20another")
         assert browser.land(url).matched
-        for process in children(os.getpid()):
-            if b"exactquote-" in process.read_bytes():
-                os.killpg(int(process.parent.name), signal.SIGKILL)
+        mine = programs_of(os.getpid()) - others
+        assert len(mine) == 1
+        os.killpg(mine.pop(), signal.SIGKILL)
         assert browser.land(url).text == "Then another"
+        assert len(programs_of(os.getpid()) - others) == 1
+    assert programs_of(os.getpid()) <= others
 
 
 def test_prevents_browsers_that_outlive_a_killed_run() -> None:
@@ -220,15 +226,20 @@ def test_prevents_browsers_that_outlive_a_killed_run() -> None:
     assert not left
 
 
-def test_an_unreachable_page_is_an_error_and_no_landing(browsers: Browsers) -> None:
-    with socket.socket() as taken:
+def test_an_unreachable_page_is_an_error_and_no_landing() -> None:
+    needs(*NAMES)
+    with socket.socket() as taken, ThreadPoolExecutor(len(NAMES)) as threads:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/a.html#:~:text=words"
-        for name in NAMES:
-            landing = browsers[name].land(url)
-            assert not landing.matched
-            assert landing.error
-            assert not landing.frozen
+
+        def land(name: BrowserName) -> Landing:
+            with open_browser(name, seconds_max=10) as browser:
+                return browser.land(url)
+
+        for landing in threads.map(land, NAMES):
+            assert not landing.matched, landing
+            assert landing.error, landing
+            assert not landing.frozen, landing
 
 
 def test_a_missing_page_is_an_error_and_no_landing(browsers: Browsers) -> None:
@@ -342,10 +353,21 @@ def needs(*names: BrowserName) -> None:
             (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
 
 
-def children(parent: int) -> list[Path]:
-    lines = Path(f"/proc/{parent}/task").glob("*/children")
-    pids = [pid for line in lines for pid in line.read_text().split()]
-    return [Path(f"/proc/{pid}/cmdline") for pid in pids]
+def programs_of(parent: int) -> set[int]:
+    """The process groups of the browsers that a process has started."""
+    found: set[int] = set()
+    for line in Path(f"/proc/{parent}/task").glob("*/children"):
+        # Threads and processes may end while they are looked at.
+        with contextlib.suppress(OSError):
+            found.update(map(int, line.read_text().split()))
+    return {pid for pid in found if b"exactquote-" in command_of(pid)}
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def leftovers(folder: Path) -> list[str]:

@@ -14,6 +14,7 @@ import socket
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from exactquote.browsers.landing import Gone, Landing, Refused, Silent, is_timeout
 from exactquote.browsers.painted import Painted, Picture
@@ -23,8 +24,8 @@ from exactquote.browsers.webdriver import WebDriver
 
 _WIDTH, _HEIGHT = 1000, 1000
 _START_SECONDS = 30.0
-# Shares of the time for one visit. A page that can't be reached is told by nothing but that
-# its address never comes; one that never ends loading must be told from a frozen tab.
+# Shares of the time for one visit: after the first it is asked whether there is a server at
+# all, after the second the page is given up, and the tab asked whether it still answers.
 _ARRIVAL_SHARE = 0.25
 _PAGE_SHARE = 0.75
 _POLL_SECONDS = 0.005
@@ -102,8 +103,6 @@ class Webkit:
         try:
             return self._visit(url, token, deadline)
         except Silent as silence:
-            if not silence.frozen:
-                raise
             raise Silent(str(silence), frozen=not self._answers()) from silence
         except Refused as refusal:
             if is_timeout(refusal):
@@ -130,7 +129,7 @@ class Webkit:
     def _visit(self, url: str, token: str, deadline: float) -> Landing:
         colour = next(self._colours)
         self._running().call("POST", "/url", {"url": _painted(url, colour)}, deadline)
-        state = self._arrive(token, deadline)
+        state = self._arrive(url, token, deadline)
         arrived = time.monotonic()
         if not state["paint"]:
             raise Refused("WebKit can only be asked about pages that Server may paint")
@@ -150,7 +149,7 @@ class Webkit:
         self._look_around(painted, deadline)
         return painted.landing(scrolled)
 
-    def _arrive(self, token: str, deadline: float) -> dict[str, Any]:
+    def _arrive(self, url: str, token: str, deadline: float) -> dict[str, Any]:
         started = time.monotonic()
         while True:
             try:
@@ -164,10 +163,11 @@ class Webkit:
             if there and state["ready"]:
                 return state
             waited = (time.monotonic() - started) / self._seconds_max
-            if not there and waited > _ARRIVAL_SHARE:
-                raise Refused("the tab shows another page than the one asked for")
+            # That a page is late does not tell whether there is a server for it.
+            if not there and waited > _ARRIVAL_SHARE and not _listens(_port_of(url)):
+                raise Refused("the page can't be reached")
             if waited > _PAGE_SHARE:
-                raise Silent("the page never finished loading", frozen=False)
+                raise Silent("the page never finished loading")
             time.sleep(_POLL_SECONDS)
 
     def _answers(self) -> bool:
@@ -260,6 +260,10 @@ def _painted(url: str, colour: str) -> str:
 
 def _script(script: str, *arguments: object) -> dict[str, object]:
     return {"script": script, "args": list(arguments)}
+
+
+def _port_of(url: str) -> int:
+    return urlsplit(url).port or 80
 
 
 def _listens(port: int) -> bool | None:
