@@ -115,22 +115,30 @@ def test_what_is_served_never_imports_the_compiler(name: str) -> None:
         assert imported.partition(".")[0] != "exactquote", f"{name} imports {imported}"
 
 
-@pytest.mark.parametrize("name", [n for n in SERVED if room(n) in ("wire", "serve")])
-def test_these_rooms_need_the_standard_library_alone(name: str) -> None:
+@pytest.mark.parametrize("name", [n for n in SERVED if room(n) == "wire"])
+def test_the_wire_needs_the_standard_library_alone(name: str) -> None:
     for imported in imports(name, SERVED[name]):
         top = imported.partition(".")[0]
         assert top in sys.stdlib_module_names or top == "exactquote_site", imported
-        if room(name) == "wire" and top == "exactquote_site":
+        if top == "exactquote_site":
             assert room(imported) in ("", "wire"), imported
 
 
+@pytest.mark.parametrize("name", [n for n in SERVED if room(n) == "knowledge"])
+def test_the_knowledge_base_stands_on_the_wire_alone(name: str) -> None:
+    for imported in imports(name, SERVED[name]):
+        if imported.partition(".")[0] == "exactquote_site":
+            assert room(imported) in ("", "wire", "knowledge"), imported
+
+
 @pytest.mark.parametrize("name", OURS)
-def test_the_compiler_imports_only_the_wire_of_what_is_served(name: str) -> None:
+def test_the_compiler_imports_only_what_both_must_do_alike(name: str) -> None:
     for imported in imports(name, OURS[name]):
         if imported.partition(".")[0] == "exactquote_site":
-            # A preview needs a server, and the one that ships is the one to look through.
-            preview = name == "exactquote.cli.serve" and room(imported) == "serve"
-            assert room(imported) == "wire" or preview, f"{name} imports {imported}"
+            # Only commands start what ships; what builds an index is what looks it up.
+            started = room(name) == "cli" and room(imported) == "serve"
+            alike = room(imported) in ("wire", "knowledge")
+            assert alike or started, f"{name} imports {imported}"
 
 
 def test_one_module_opens_the_files_of_a_corpus() -> None:
