@@ -24,7 +24,12 @@ _COLON = "[:：﹕︓꞉∶]"
 # The letters of "cite" with their full-width, Cyrillic and Roman-numeral doubles.
 _C, _I, _T, _E = "[cCｃＣсСⅽϲ]", "[iIｉＩіІıİⅰ]", "[tTｔＴтТ]", "[eEｅＥеЕ]"
 _OPEN = rf"(?:\\?[{_OPENERS}]){{1,{_BRACKETS_MAX}}}"
-_HEAD = re.compile(rf"(?P<open>{_OPEN})\s{{0,8}}{_C}{_I}{_T}{_E}\s{{0,8}}{_COLON}")
+_CITE = f"{_C}{_I}{_T}{_E}"
+# In double brackets the word alone is enough to look like a token.
+_HEAD = re.compile(
+    rf"(?P<open>{_OPEN})\s{{0,8}}{_CITE}\s{{0,8}}{_COLON}"
+    rf"|(?P<double>(?:\\?\[){{2}})\s{{0,8}}{_CITE}(?![^\W_])"
+)
 _HALF_HEAD = re.compile(
     rf"(?:{_OPEN})?\\?|{_OPEN}\s{{0,8}}(?:{_C}(?:{_I}(?:{_T}(?:{_E}\s{{0,8}})?)?)?)?"
 )
@@ -50,7 +55,7 @@ _UNSEEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _JOINER_BEHIND_ASCII = re.compile("(?<=[\x00-\x7f])[\u200c\u200d\ufe0f]+")
-_BARE_TOKEN = re.compile(rf"{_C}{_I}{_T}{_E}{_COLON}\S")
+_BARE_TOKEN = re.compile(rf"{_CITE}{_COLON}\S")
 _GENERATED_ID = re.compile(r"p[a-z2-7]{8,}")
 _TIGHT = frozenset(".,;:!?…)]}")
 
@@ -89,6 +94,7 @@ class Resolver:
     refused: bool = False
     _last: str = ""
     _held: str = ""
+    _before: str = ""
     _space: str = ""
     _tail: str = ""
     _gap: bool = False
@@ -108,29 +114,34 @@ class Resolver:
     def finish(self) -> list[Segment]:
         """What is left to show when nothing follows."""
         segments = [*self._told(self._units(final=True)), Text(self._tail)]
-        self._tail = self._space = ""
+        self._tail = ""
         return _joined(segments)
 
     def _told(self, units: Iterable[Segment | None]) -> Iterator[Segment]:
         """Close the gaps that dropped tokens left, and take the refusal out."""
         for unit in units:
             if unit is None:
+                self._before = self._before or self._space
+                self._space = ""
                 self._gap = True
             elif isinstance(unit, Cite):
-                yield Text(self._tail + self._space)
-                self._tail = self._space = ""
-                self._gap = False
+                yield Text(self._tail + self._lead())
+                self._tail = ""
                 yield unit
             elif unit.text.isspace():
-                # What stands on both sides of a dropped token is one gap.
-                if not (self._gap and self._space):
-                    self._space += unit.text
+                self._space += unit.text
             else:
                 tight = self._gap and unit.text[0] in _TIGHT
-                self._tail += unit.text if tight else self._space + unit.text
-                self._space = ""
-                self._gap = False
+                lead = self._lead()
+                self._tail += unit.text if tight else lead + unit.text
                 yield Text(self._decided())
+
+    def _lead(self) -> str:
+        """The white space before the next unit; on both sides of a dropped one it is one gap."""
+        lead = self._space if "\n" in self._space else self._before or self._space
+        self._before = self._space = ""
+        self._gap = False
+        return lead
 
     def _decided(self) -> str:
         """The part of the tail that can be no part of the refusal any more."""
@@ -186,8 +197,9 @@ class Resolver:
     def _token(
         self, held: str, at: int, head: re.Match[str], final: bool
     ) -> tuple[int, Segment | None] | None:
-        opened = len(head["open"].replace("\\", ""))
-        if opened > 2 and head["open"].endswith("[["):
+        brackets = head["open"] or head["double"]
+        opened = len(brackets.replace("\\", ""))
+        if opened > 2 and brackets.endswith("[["):
             # In `([[cite:x]])` the outer brackets are text.
             return at + 1, Text(held[at])
         exact = held.startswith(_TOKEN_START, at)
