@@ -16,6 +16,8 @@ from exactquote_site.serve.links import without_links
 from exactquote_site.wire.allowlist import Entry
 from exactquote_site.wire.tokens import DOC_CHARS_MAX, PASSAGE_CHARS_MAX, is_id
 
+LOST_MAX = 20
+LOST_CHARS_MAX = 200
 # What a reader or a model takes for a bracket; only `[[cite:…]]` itself is ever resolved.
 _OPENERS = re.escape("[({<［（｛＜【〖〔〘〚「『⟦⟨⟪⁅«")
 _CLOSERS = re.escape("])}>］）｝＞】〗〕〙〛」』⟧⟩⟫⁆»")
@@ -82,7 +84,8 @@ Segment = Text | Cite
 class Resolver:
     """Resolves one answer against the passages that were given for it.
 
-    `refusal` is taken out of the model's words wherever it stands, and `refused` tells that
+    `lost` holds the well-formed tokens among the dropped, for the owner to look at. `refusal`
+    is taken out of the model's words wherever it stands, and `refused` tells that
     it was there: the server alone writes that sentence.
     """
 
@@ -90,6 +93,7 @@ class Resolver:
     refusal: str = ""
     numbers: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
+    lost: list[str] = field(default_factory=list)
     links_removed: int = 0
     refused: bool = False
     _last: str = ""
@@ -219,7 +223,7 @@ class Resolver:
             # Never closed: the mark goes, and what follows it is text like any other.
             return self._drop(head.end() + len(_first_word(body[0])))
         if exact and held.startswith("]]", end) and is_id(body[0]):
-            return close, self._cite(self.given.get(body[0]))
+            return close, self._cite(self.given.get(body[0]), body[0])
         return self._drop(close)
 
     def _pair(
@@ -234,7 +238,8 @@ class Resolver:
                 return self._drop(min(limit, len(held)))
         if end[0] != "]]":
             return self._drop(end.start())
-        return end.end(), self._cite(self._of_pair(held[start:bar], held[bar + 1 : end.start()]))
+        doc, passage = held[start:bar], held[bar + 1 : end.start()]
+        return end.end(), self._cite(self._of_pair(doc, passage), f"{doc}|{passage}")
 
     def _of_pair(self, doc: str, passage: str) -> Entry | None:
         """The one passage given that the pair names, if it is exactly one."""
@@ -243,9 +248,11 @@ class Resolver:
         found = [entry for entry in entries if entry.quote.split() == wanted]
         return found[0] if len(found) == 1 else None
 
-    def _cite(self, entry: Entry | None) -> Cite | None:
+    def _cite(self, entry: Entry | None, named: str) -> Cite | None:
         if entry is None:
             self.dropped += 1
+            if len(self.lost) < LOST_MAX:
+                self.lost.append(named[:LOST_CHARS_MAX])
             return None
         return Cite(entry, self.numbers.setdefault(entry.id, len(self.numbers) + 1))
 

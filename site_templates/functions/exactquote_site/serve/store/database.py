@@ -1,0 +1,111 @@
+"""Turns the URL of a store into transactions on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+Row = Sequence[Any]
+
+
+class StoreDown(Exception):
+    """The store can't be reached, or was busy for too long; the message names no secret."""
+
+
+class WrongStore(ValueError):
+    """The URL names no store that can be opened; the message says what would."""
+
+
+class Transaction(Protocol):
+    """Statements that happen together or not at all."""
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
+        """The rows that a statement gives; `?` in it stands for a value."""
+        ...
+
+
+class Database(Protocol):
+    """A store that is open."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """A transaction, which commits at its end and rolls back when it raises.
+
+        Raises `StoreDown`.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what was opened."""
+        ...
+
+
+# Times are seconds since 1970 in UTC; money is in nano-dollars.
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS budget (
+    day TEXT PRIMARY KEY, spent BIGINT NOT NULL, reserved BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS reservation (
+    id TEXT PRIMARY KEY, day TEXT NOT NULL, amount BIGINT NOT NULL,
+    expires DOUBLE PRECISION NOT NULL, state TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS reservation_due ON reservation (state, expires);
+CREATE TABLE IF NOT EXISTS exchange (
+    id TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, session TEXT, build_id TEXT NOT NULL,
+    language TEXT NOT NULL, kind TEXT NOT NULL, outcome TEXT NOT NULL, question TEXT,
+    answer TEXT, found TEXT NOT NULL, cited TEXT NOT NULL, lost TEXT NOT NULL,
+    cost BIGINT NOT NULL);
+CREATE INDEX IF NOT EXISTS exchange_at ON exchange (at);
+CREATE INDEX IF NOT EXISTS exchange_session ON exchange (session);
+CREATE TABLE IF NOT EXISTS feedback (
+    answer TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, good INTEGER NOT NULL,
+    words TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS lead (
+    id TEXT PRIMARY KEY, session TEXT NOT NULL UNIQUE, at DOUBLE PRECISION NOT NULL,
+    body TEXT NOT NULL, state TEXT NOT NULL, claimed TEXT NOT NULL,
+    lease DOUBLE PRECISION NOT NULL, attempts INTEGER NOT NULL, due DOUBLE PRECISION NOT NULL);
+CREATE INDEX IF NOT EXISTS lead_due ON lead (state, due);
+"""
+SCHEMA_VERSION = "1"
+
+
+def open_database(url: str) -> Database:
+    """The store at `sqlite:///PATH` or `postgresql://…`, its tables made if they are missing.
+
+    Raises `WrongStore` for another URL or a missing package, `StoreDown` where it can't be
+    opened, and `WrongStore` for tables of another version.
+    """
+    scheme, _, rest = url.partition(":")
+    if scheme == "sqlite" and rest.startswith("///"):
+        from exactquote_site.serve.store.sqlite import Sqlite
+
+        database: Database = Sqlite(Path(rest[3:]))
+    elif scheme in ("postgresql", "postgres"):
+        try:
+            from exactquote_site.serve.store.postgres import Postgres
+        except ImportError as missing:
+            raise WrongStore("a PostgreSQL store needs the package psycopg") from missing
+        database = Postgres(url)
+    else:
+        raise WrongStore("a store is sqlite:///PATH or postgresql://HOST/NAME")
+    _make_tables(database)
+    return database
+
+
+def _make_tables(database: Database) -> None:
+    with database.transaction() as transaction:
+        for statement in _statements():
+            transaction.execute(statement)
+        transaction.execute(
+            "INSERT INTO meta (name, value) VALUES ('schema', ?) ON CONFLICT (name) DO NOTHING",
+            (SCHEMA_VERSION,),
+        )
+        rows = transaction.execute("SELECT value FROM meta WHERE name = 'schema'")
+    if rows[0][0] != SCHEMA_VERSION:
+        raise WrongStore(f"the store has tables of version {rows[0][0]}, not {SCHEMA_VERSION}")
+
+
+def _statements() -> Iterator[str]:
+    for statement in _SCHEMA.split(";"):
+        if statement.strip():
+            yield statement.strip()

@@ -1,0 +1,156 @@
+"""Keeps a day's spending within its limit, whatever processes do at once and wherever they die.
+
+The worst case of a call is reserved before it and settled after it. One conditional update
+decides, so no two callers can both have the last cent. A reservation whose process died
+expires; one that is settled late still counts what it cost.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from exactquote_site.serve.store.database import Database, Transaction
+
+NANO = 1_000_000_000
+# Long enough to settle whatever is still running, and to look into what went wrong.
+_KEPT_SECONDS = 3 * 86_400
+
+_LATEST_DAY = """
+INSERT INTO meta (name, value) VALUES ('day', ?) ON CONFLICT (name) DO UPDATE
+SET value = CASE WHEN excluded.value > meta.value THEN excluded.value ELSE meta.value END
+RETURNING value"""
+_RESERVE = """
+UPDATE budget SET reserved = reserved + ?
+WHERE day = ? AND spent + reserved + ? <= ? RETURNING day"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Money set aside for one call, in nano-dollars, on one day."""
+
+    id: str
+    day: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """A day's money in nano-dollars: paid, and set aside for calls that are running."""
+
+    day: str
+    spent: int
+    reserved: int
+
+
+class Ledger:
+    """The budget of each UTC day."""
+
+    def __init__(self, database: Database) -> None:
+        """Money is counted in the tables of this store."""
+        self._database = database
+
+    def reserve(
+        self, amount: int, limit: int, now: float, lifetime: float = 600.0
+    ) -> Reservation | None:
+        """Set `amount` aside if the day's `limit` allows it; else None, and nothing changes.
+
+        `now` and `lifetime` are in seconds. Raises `ValueError` for a negative amount and
+        `StoreDown`.
+        """
+        if amount < 0:
+            raise ValueError("an amount can't be negative")
+        with self._database.transaction() as transaction:
+            day = _day(transaction, now)
+            _expire(transaction, now)
+            if not transaction.execute(_RESERVE, (amount, day, amount, limit)):
+                return None
+            made = Reservation(uuid.uuid4().hex, day, amount)
+            transaction.execute(
+                "INSERT INTO reservation (id, day, amount, expires, state)"
+                " VALUES (?, ?, ?, ?, 'held')",
+                (made.id, day, amount, now + lifetime),
+            )
+        return made
+
+    def settle(self, reservation: Reservation, amount: int, now: float) -> bool:
+        """Count what the call cost, on the day of its reservation; once, however often told.
+
+        False when it was settled already. Raises `ValueError` for a negative amount and
+        `StoreDown`.
+        """
+        if amount < 0:
+            raise ValueError("an amount can't be negative")
+        with self._database.transaction() as transaction:
+            # The row is locked by its update, so its former state can be asked for first only
+            # in the same statement.
+            freed = transaction.execute(
+                "UPDATE reservation SET state = 'settled' WHERE id = ? AND state = 'held'"
+                " RETURNING amount",
+                (reservation.id,),
+            )
+            late = not freed and transaction.execute(
+                "UPDATE reservation SET state = 'settled' WHERE id = ? AND state = 'expired'"
+                " RETURNING amount",
+                (reservation.id,),
+            )
+            if not freed and not late:
+                return False
+            transaction.execute(
+                "UPDATE budget SET spent = spent + ?, reserved = reserved - ? WHERE day = ?",
+                (amount, freed[0][0] if freed else 0, reservation.day),
+            )
+            transaction.execute(
+                "DELETE FROM reservation WHERE state <> 'held' AND expires < ?",
+                (now - _KEPT_SECONDS,),
+            )
+        return True
+
+    def release(self, reservation: Reservation, now: float) -> bool:
+        """Give back what was set aside for a call that cost nothing."""
+        return self.settle(reservation, 0, now)
+
+    def today(self, now: float) -> Spending:
+        """The money of the day in force. Raises `StoreDown`."""
+        with self._database.transaction() as transaction:
+            day = _day(transaction, now)
+            _expire(transaction, now)
+            rows = transaction.execute("SELECT spent, reserved FROM budget WHERE day = ?", (day,))
+        return Spending(day, rows[0][0], rows[0][1])
+
+    def days(self, count: int) -> list[Spending]:
+        """The last days on which there was a budget, newest first."""
+        with self._database.transaction() as transaction:
+            rows = transaction.execute(
+                "SELECT day, spent, reserved FROM budget ORDER BY day DESC LIMIT ?", (count,)
+            )
+        return [Spending(*row) for row in rows]
+
+
+def utc_day(now: float) -> str:
+    """The UTC date of a time in seconds, as ISO 8601."""
+    return datetime.fromtimestamp(now, UTC).date().isoformat()
+
+
+def _day(transaction: Transaction, now: float) -> str:
+    """The day in force: a clock that was set back reopens no former day."""
+    day = str(transaction.execute(_LATEST_DAY, (utc_day(now),))[0][0])
+    transaction.execute(
+        "INSERT INTO budget (day, spent, reserved) VALUES (?, 0, 0) ON CONFLICT (day) DO NOTHING",
+        (day,),
+    )
+    return day
+
+
+def _expire(transaction: Transaction, now: float) -> None:
+    """Free what was set aside by calls that can't be running any more."""
+    freed = transaction.execute(
+        "UPDATE reservation SET state = 'expired' WHERE state = 'held' AND expires <= ?"
+        " RETURNING day, amount",
+        (now,),
+    )
+    for day, amount in freed:
+        transaction.execute(
+            "UPDATE budget SET reserved = reserved - ? WHERE day = ?", (amount, day)
+        )

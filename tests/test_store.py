@@ -1,0 +1,340 @@
+"""What the store keeps: the same on SQLite and on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from exactquote_site.serve.store.database import Database, StoreDown, WrongStore, open_database
+from exactquote_site.serve.store.exchanges import Exchange, Exchanges
+from exactquote_site.serve.store.feedback import Feedback, FeedbackBox
+from exactquote_site.serve.store.ledger import Ledger
+from exactquote_site.serve.store.outbox import Outbox
+from exactquote_site.serve.store.salts import day_salt
+from tests.servers import start_postgres
+
+NOON = 1_800_000_000.0 - 1_800_000_000.0 % 86_400 + 43_200
+DAY = 86_400.0
+REFUSAL = "These pages don't answer that."
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    with start_postgres(pgvector=False) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'kept' / 'store.db'}"
+    server: str = request.getfixturevalue("postgres")
+    import psycopg
+
+    name = f"test_{os.getpid()}_{random.randrange(10**9)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return server.rpartition("/")[0] + f"/{name}"
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    opened = open_database(url)
+    yield opened
+    opened.close()
+
+
+def test_a_day_is_spent_to_its_limit_and_not_beyond(database: Database) -> None:
+    ledger = Ledger(database)
+    first = ledger.reserve(60, 100, NOON)
+    assert first is not None
+    assert ledger.reserve(41, 100, NOON) is None
+    assert ledger.today(NOON).reserved == 60
+    assert ledger.settle(first, 10, NOON)
+    assert ledger.today(NOON).spent == 10
+    assert ledger.reserve(91, 100, NOON) is None
+    assert ledger.reserve(90, 100, NOON) is not None
+    assert ledger.reserve(0, 100, NOON) is not None
+
+
+def test_prevents_a_call_that_is_settled_twice(database: Database) -> None:
+    ledger = Ledger(database)
+    held = ledger.reserve(60, 100, NOON)
+    assert held is not None
+    assert ledger.settle(held, 50, NOON)
+    assert not ledger.settle(held, 50, NOON)
+    assert not ledger.release(held, NOON)
+    assert (ledger.today(NOON).spent, ledger.today(NOON).reserved) == (50, 0)
+
+
+def test_a_reservation_whose_process_died_expires(database: Database) -> None:
+    ledger = Ledger(database)
+    lost = ledger.reserve(100, 100, NOON, lifetime=60)
+    assert lost is not None
+    assert ledger.reserve(1, 100, NOON + 59) is None
+    assert ledger.reserve(100, 100, NOON + 60) is not None
+    # It wasn't dead but slow: what it cost is counted all the same.
+    assert ledger.settle(lost, 30, NOON + 90)
+    assert ledger.today(NOON + 90).spent == 30
+    assert ledger.today(NOON + 90).reserved == 100
+    assert not ledger.settle(lost, 30, NOON + 91)
+
+
+def test_each_utc_day_has_its_own_budget(database: Database) -> None:
+    ledger = Ledger(database)
+    midnight = NOON + DAY / 2
+    held = ledger.reserve(100, 100, midnight - 1)
+    assert held is not None
+    assert ledger.reserve(1, 100, midnight - 0.001) is None
+    assert ledger.reserve(100, 100, midnight) is not None
+    # Settled after midnight, it counts on the day that it was reserved for.
+    assert ledger.settle(held, 70, midnight + 1)
+    assert [day.spent for day in ledger.days(2)] == [0, 70]
+
+
+def test_prevents_a_clock_that_is_set_back_from_reopening_a_day(database: Database) -> None:
+    ledger = Ledger(database)
+    assert ledger.reserve(100, 100, NOON) is not None
+    assert ledger.reserve(100, 100, NOON - DAY) is None
+    assert ledger.reserve(100, 100, NOON - 300 * DAY) is None
+    assert ledger.today(NOON - DAY).day == ledger.today(NOON).day
+
+
+@pytest.mark.parametrize("amount", [-1, -100])
+def test_prevents_money_from_thin_air(database: Database, amount: int) -> None:
+    ledger = Ledger(database)
+    with pytest.raises(ValueError, match="negative"):
+        ledger.reserve(amount, 100, NOON)
+    held = ledger.reserve(5, 100, NOON)
+    assert held is not None
+    with pytest.raises(ValueError, match="negative"):
+        ledger.settle(held, amount, NOON)
+
+
+def _spend(url: str, seed: int) -> int:
+    """One process of 64 threads on one budget; what all its calls cost."""
+    database = open_database(url)
+    ledger = Ledger(database)
+
+    def call(number: int) -> int:
+        cost = random.Random(seed * 1_000 + number).randrange(300, 1_001)
+        held = ledger.reserve(1_000, LIMIT, NOON)
+        return cost if held is not None and ledger.settle(held, cost, NOON) else 0
+
+    with ThreadPoolExecutor(64) as pool:
+        total = sum(pool.map(call, range(64)))
+    database.close()
+    return total
+
+
+LIMIT = 100_000
+
+
+def test_prevents_processes_at_once_from_overspending_by_a_cent(url: str) -> None:
+    open_database(url).close()
+    with multiprocessing.get_context("spawn").Pool(5) as pool:
+        paid = sum(pool.starmap(_spend, [(url, seed) for seed in range(5)]))
+    database = open_database(url)
+    spending = Ledger(database).today(NOON)
+    database.close()
+    assert spending.spent == paid <= LIMIT
+    assert spending.reserved == 0
+    # Not vacuous: what was asked for was far more than there was.
+    assert paid > LIMIT - 1_000
+
+
+def _die_around_settle(url: str, ready: str) -> None:
+    ledger = Ledger(open_database(url))
+    while True:
+        held = ledger.reserve(10, 10**9, NOON, lifetime=60)
+        assert held is not None
+        ledger.settle(held, 7, NOON)
+        Path(ready).touch()
+
+
+def test_prevents_money_lost_or_spent_twice_by_a_kill(url: str, tmp_path: Path) -> None:
+    """Kills around settle: spent is a whole number of calls, and what was held expires."""
+    open_database(url).close()
+    context = multiprocessing.get_context("fork")
+    for number in range(20):
+        ready = tmp_path / f"ready{number}"
+        process = context.Process(target=_die_around_settle, args=(url, str(ready)))
+        process.start()
+        while not ready.exists() and process.is_alive():
+            time.sleep(0.002)
+        time.sleep(random.Random(number).random() * 0.03)
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+    database = open_database(url)
+    ledger = Ledger(database)
+    before = ledger.today(NOON)
+    assert before.spent > 0
+    assert before.spent % 7 == 0
+    assert before.reserved % 10 == 0
+    assert before.reserved <= 20 * 10
+    after = ledger.today(NOON + 61)
+    assert (after.spent, after.reserved) == (before.spent, 0)
+    with database.transaction() as transaction:
+        settled = transaction.execute("SELECT COUNT(*) FROM reservation WHERE state = 'settled'")
+    assert settled[0][0] * 7 == after.spent
+    database.close()
+
+
+def exchange(id: str, **changes: object) -> Exchange:
+    values: dict[str, object] = {
+        "at": NOON,
+        "session": None,
+        "build_id": "b1",
+        "language": "en",
+        "kind": "answer",
+        "outcome": "answered",
+        "question": None,
+        "answer": None,
+    }
+    return Exchange(id, **(values | changes))  # type: ignore[arg-type]
+
+
+def test_gaps_are_found_by_comparing_strings(database: Database) -> None:
+    kept = Exchanges(database)
+    kept.keep(exchange("a", question="What of it?", answer=f"No. {REFUSAL}", found=("x", "y")))
+    kept.keep(exchange("b", question="what  of it", answer=REFUSAL, at=NOON + 1, found=("z",)))
+    kept.keep(exchange("c", question="Where?", answer="Alte Fassung.", at=NOON + 2))
+    kept.keep(exchange("d", question="Who?", answer=f"{REFUSAL} But so.", at=NOON + 3))
+    kept.keep(exchange("e", question="How?", answer=REFUSAL[:-1] + "!", at=NOON + 4))
+    kept.keep(exchange("f", outcome="unanswered"))
+    gaps = kept.gaps([REFUSAL, "Alte Fassung."])
+    assert [(gap.question, gap.times, gap.found) for gap in gaps] == [
+        ("what  of it", 2, ("z",)),
+        ("Where?", 1, ()),
+    ]
+    assert kept.gaps([REFUSAL], since=NOON + 2) == []
+
+
+def test_what_was_asked_and_lost(database: Database) -> None:
+    kept = Exchanges(database)
+    kept.keep(exchange("a", question="A?", lost=("p1", "doc|text"), cost=3))
+    kept.keep(exchange("b", question="a", outcome="unanswered"))
+    kept.keep(exchange("b", question="twice"))
+    kept.keep(exchange("c", question="Ünï 🦀", cited=("p2",)))
+    kept.keep(exchange("d"))
+    assert [(gap.question, gap.times) for gap in kept.most_asked(5)] == [("a", 2), ("Ünï 🦀", 1)]
+    assert [one.lost for one in kept.unresolved(5)] == [("p1", "doc|text")]
+    assert kept.outcomes() == {"answered": 3, "unanswered": 1}
+    assert {one.id: one.cited for one in kept.kept()}["c"] == ("p2",)
+
+
+def test_what_is_forgotten_is_gone(database: Database) -> None:
+    kept, box, mail = Exchanges(database), FeedbackBox(database), Outbox(database)
+    kept.keep(exchange("a", session="s1", question="A"))
+    kept.keep(exchange("b", session="s2", question="B", at=NOON - 100 * DAY))
+    assert box.put(Feedback("a", NOON, True, "good"))
+    assert mail.put("s1", "write to me", NOON)
+    assert mail.put("s2", "write to me", NOON - 100 * DAY)
+    assert kept.forget("s1") == 1
+    assert kept.forget("s1") == 0
+    assert box.latest(9) == []
+    assert mail.counts() == {"waiting": 1, "sent": 0}
+    assert kept.forget_before(NOON - 90 * DAY) == 1
+    assert kept.kept() == []
+    # A mail that nobody has got yet is never thrown away for its age.
+    assert mail.counts() == {"waiting": 1, "sent": 0}
+
+
+def test_feedback_is_of_an_answer_that_was_given(database: Database) -> None:
+    box = FeedbackBox(database)
+    assert not box.put(Feedback("never", NOON, True, ""))
+    Exchanges(database).keep(exchange("a"))
+    assert box.put(Feedback("a", NOON, True, "fine"))
+    assert box.put(Feedback("a", NOON + 1, False, "it isn't"))
+    assert box.latest(9) == [Feedback("a", NOON + 1, False, "it isn't")]
+    assert box.counts() == (0, 1)
+
+
+def test_mail_is_claimed_sent_and_marked(database: Database) -> None:
+    mail = Outbox(database)
+    assert mail.put("s1", "first", NOON)
+    assert not mail.put("s1", "second", NOON)
+    letter = mail.claim(NOON, 60)
+    assert letter is not None
+    assert (letter.body, letter.attempts) == ("first", 1)
+    assert mail.claim(NOON + 59, 60) is None
+    assert mail.sent(letter)
+    assert mail.claim(NOON + 10 * DAY, 60) is None
+    assert mail.counts() == {"waiting": 0, "sent": 1}
+
+
+def test_prevents_mail_lost_with_whoever_claimed_it(database: Database) -> None:
+    mail = Outbox(database)
+    mail.put("s1", "first", NOON)
+    dead = mail.claim(NOON, 60)
+    again = mail.claim(NOON + 60, 60)
+    assert dead is not None
+    assert again is not None
+    assert again.attempts == 2
+    assert not mail.sent(dead)
+    mail.failed(dead, NOON + 61)
+    assert mail.claim(NOON + 62, 60) is None
+    mail.failed(again, NOON + 61)
+    assert mail.claim(NOON + 61 + 59, 60) is None
+    last = mail.claim(NOON + 61 + 61, 60)
+    assert last is not None
+    assert mail.sent(last)
+
+
+def test_all_processes_count_under_one_salt_for_a_day(database: Database) -> None:
+    salt = day_salt(database, NOON)
+    assert len(salt) == 32
+    assert day_salt(database, NOON + 60) == salt
+    assert day_salt(database, NOON + DAY) != salt
+    with database.transaction() as transaction:
+        names = transaction.execute("SELECT name FROM meta WHERE substr(name, 1, 5) = 'salt:'")
+    assert len(names) == 1
+
+
+def test_a_transaction_happens_whole_or_not_at_all(database: Database) -> None:
+    def half() -> None:
+        with database.transaction() as transaction:
+            transaction.execute("INSERT INTO meta (name, value) VALUES ('x', 'y')")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        half()
+    with database.transaction() as transaction:
+        assert transaction.execute("SELECT value FROM meta WHERE name = 'x'") == []
+
+
+def test_prevents_a_store_of_another_version(url: str) -> None:
+    database = open_database(url)
+    with database.transaction() as transaction:
+        transaction.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
+    database.close()
+    with pytest.raises(WrongStore, match="99"):
+        open_database(url)
+
+
+@pytest.mark.parametrize("url", ["", "mysql://x/y", "sqlite:relative.db", "store.db"])
+def test_prevents_a_store_that_nobody_meant(url: str) -> None:
+    with pytest.raises(WrongStore, match="sqlite:///PATH"):
+        open_database(url)
+
+
+def test_prevents_a_password_in_an_error() -> None:
+    with pytest.raises(StoreDown) as told:
+        open_database("postgresql://user:hunter2@127.0.0.1:1/none")
+    assert "hunter2" not in str(told.value)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreDown):
+        open_database(f"sqlite:///{tmp_path / 'file' / 'store.db'}")
