@@ -18,7 +18,7 @@ import jsonschema
 import pytest
 
 from exactquote import cli
-from exactquote.browsers.landing import Landing
+from exactquote.browsers.landing import Landing, Target
 from exactquote.browsers.oracle import Found, Link, Missing, Result, Unavailable
 from exactquote.cli import land
 from exactquote.deeplink.directive import parse
@@ -101,6 +101,8 @@ def answering(
 
 
 def exact(link: Link) -> Landing:
+    if link.by_block:
+        return Landing(target=Target(link.element_id or "", link.quote, shown=True))
     return Landing(matched=True, text=link.quote, ranges=1, before=link.before)
 
 
@@ -116,6 +118,14 @@ def rewritten(path: str, change: Callable[[bytes], bytes], *, listed: bool = Tru
         manifest = json.loads(Path("dist/build.json").read_text())
         manifest["files"][path]["sha256"] = sha256(file.read_bytes())
         Path("dist/build.json").write_text(json.dumps(manifest))
+
+
+def blocks() -> int:
+    """How many links of the build lead to a block; some sentence of the corpus needs one."""
+    entries = json.loads(Path("dist/allowlist.json").read_text())["entries"]
+    found = sum(":~:" not in entry["href"] for entry in entries.values())
+    assert found
+    return found
 
 
 def manifest(**changes: object) -> None:
@@ -307,16 +317,18 @@ def test_what_is_not_exact_is_told_and_fails(
 def test_all_exact_is_clean(run: Any, answers: list[Link]) -> None:
     code, out, err = run()
     assert (code, err) == (0, "")
-    assert "Opened 2 cited links and all 8 others in chromium, firefox, webkit." in out
-    assert "30 of 30 landings exact" in out
-    assert "By element id only, not judged: 2." in out
+    assert "Opened 2 cited links and all 10 others in chromium, firefox, webkit." in out
+    assert "36 of 36 landings exact" in out
+    assert f"By block, which the page marks: {blocks()} of them." in out
+    assert "not judged" not in out
     assert run("-q") == (0, "", "")
-    assert run("-v")[1].count("exact chromium ") == 10
+    assert run("-v")[1].count("exact chromium ") == 12
     report = json.loads(run("--format", "json", "--browser", "firefox,chromium,firefox")[1])
     jsonschema.validate(report, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert [row["name"] for row in report["browsers"]] == ["chromium", "firefox"]
     assert report["counts"] == {
-        "cited": 2, "others_opened": 8, "others": 8, "by_element_id": 2, "refused": 0
+        "cited": 2, "others_opened": 10, "others": 10, "by_block": blocks(), "by_element_id": 0,
+        "refused": 0,
     }  # fmt: skip
     assert report["build_id"] == json.loads(Path("dist/build.json").read_text())["build_id"]
     assert report["seed"] is None
@@ -328,11 +340,11 @@ def test_every_cited_link_is_opened_and_a_sample_of_the_others(
     def opened(*args: str) -> list[str]:
         answers.clear()
         assert run("--browser", "firefox", *args)[0] == 0
-        assert all(parse(link.url.partition("#")[2])[1] for link in answers)
+        assert all(link.by_block != bool(parse(link.url.partition("#")[2])[1]) for link in answers)
         return [link.url.partition("/index")[2] for link in answers]
 
     every = opened("--all")
-    assert len(set(every)) == len(every) == 10
+    assert len(set(every)) == len(every) == 12
     assert opened() == every
     cited = opened("--sample", "0")
     assert cited == every[:2]
@@ -343,7 +355,7 @@ def test_every_cited_link_is_opened_and_a_sample_of_the_others(
     assert opened("--sample", "3") == some
     assert len({tuple(opened("--sample", "3", "--seed", str(n))) for n in range(6)}) > 1
     said = run("--sample", "3", "--seed", "5", "--browser", "firefox")[1]
-    assert "Opened 2 cited links and 3 of 8 others (seed 5) in firefox." in said
+    assert "Opened 2 cited links and 3 of 10 others (seed 5) in firefox." in said
 
 
 def test_prevents_a_run_that_opened_nothing_from_passing(run: Any, answers: list[Link]) -> None:
@@ -412,7 +424,27 @@ def test_prevents_a_page_that_lost_its_passage_from_passing(run: Any) -> None:
     assert (code, err) == (1, "")
     assert "not found in chromium: nine index.html#" in out
     assert out.count(" in chromium: ") == 1
-    assert "9 of 10 landings exact" in out
+    assert "11 of 12 landings exact" in out
+
+
+def test_a_link_that_shows_no_more_than_a_section_is_counted_and_not_judged(
+    run: Any, answers: list[Link]
+) -> None:
+    count = blocks()
+    rewritten("allowlist.json", lambda b: re.sub(rb"index.html#p[a-z0-9]+", b"index.html#kiln", b))
+    out = run()[1]
+    assert f"By section only, not judged: {count}; `exactquote stats -v` says why." in out
+    assert not any(link.by_block for link in answers)
+
+
+def test_prevents_a_block_that_does_not_show_its_sentence_from_passing(run: Any) -> None:
+    assert BROWSERS["chromium"]
+    rewritten("index.html", lambda b: re.sub(b'<li id="', b'<li hidden id="', b, count=1))
+    code, out, _ = run("--browser", "chromium", "--format", "json")
+    assert code == 1
+    wrong = [one for one in json.loads(out)["landings"] if one["outcome"] != "exact"]
+    # Without the hidden item, there is one less to tell apart.
+    assert "not found" in {one["outcome"] for one in wrong if ":~:" not in one["href"]}
 
 
 def test_prevents_an_equal_passage_elsewhere_from_passing(here: Path) -> None:
@@ -470,7 +502,7 @@ def test_progress_is_for_terminals(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     _, out, err = run("--browser", "firefox")
-    assert "\r\x1b[Kopening links in firefox: 10 of 10" in err
+    assert "\r\x1b[Kopening links in firefox: 12 of 12" in err
     assert err.endswith("\r\x1b[K")
     assert "\x1b" not in out
     assert run("-q")[2] == ""

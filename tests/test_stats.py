@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,16 @@ from exactquote.deeplink.generate import NoLink, deep_link
 from exactquote.model import Passage, Place, Span
 from exactquote.passages import citable_spans
 from exactquote.rendered.page import Page, read_page
-from exactquote.report.stats import EXAMPLES_MAX, Figures, Reason, Stats, count, shape, why
+from exactquote.report.stats import (
+    EXAMPLES_MAX,
+    Figures,
+    Reason,
+    Stats,
+    count,
+    shape,
+    stats_text,
+    why,
+)
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "compiler/exactquote/schemas/stats.schema.json").read_text())
@@ -180,14 +190,34 @@ def test_the_report_names_each_page_the_total_and_the_reasons(run: Any) -> None:
     code, out, err = run()
     assert (code, err) == (0, "")
     head, index, steps, total, *_ = (line.split() for line in out.splitlines())
-    assert head[:6] == ["page", "passages", "exact", "context", "range", "id"]
-    assert index[:6] == ["index.html", "6", "5", "1", "0", "0"]
-    assert steps[:6] == ["list.html", "11", "3", "1", "0", "7"]
-    assert total[:6] == ["total", "17", "8", "2", "0", "7"]
-    assert "10 of 17 passages on 2 pages have a proved link." in out
-    assert f"     7  look-alike: equal text, and {APART}\n" in out
+    assert head[:7] == ["page", "passages", "exact", "context", "range", "block", "section"]
+    assert index[:7] == ["index.html", "6", "5", "1", "0", "0", "0"]
+    assert steps[:7] == ["list.html", "11", "3", "2", "0", "6", "0"]
+    assert total[:7] == ["total", "17", "8", "3", "0", "6", "0"]
+    assert "By block, which the page marks: 6." in out
+    assert "by section only" not in out
+    assert "11 of 17 passages on 2 pages have a proved link." in out
+    assert f"     6  look-alike: equal text, and {APART}\n" in out
     assert "list.md:" not in out
     assert "\x1b" not in out
+
+
+def test_prose_and_code_are_counted_apart() -> None:
+    stats = counted("<p>Say it. Say it.</p>" + "<pre>go()</pre>" * 6)
+    prose, code = stats.kinds["prose"], stats.kinds["code"]
+    assert (prose.passages, prose.unlinked) == (2, 0)
+    assert (code.passages, code.unlinked) == (6, 4)
+    assert stats.total.passages == prose.passages + code.passages
+    told = stats_text(stats, str, color=False, documents=False, examples=False)
+    assert "Prose: 2 of 2 (100 %), code: 2 of 6 (33.3 %).\n" in told
+
+
+def test_prevents_a_share_that_is_rounded_up_to_all() -> None:
+    stats = Stats()
+    stats.kinds["prose"] = Figures(Counter(exact=99_999), unlinked=1)
+    stats.kinds["code"] = Figures(unlinked=3)
+    told = stats_text(stats, str, color=False, documents=False, examples=False)
+    assert "Prose: 99999 of 100000 (99.9 %), code: 0 of 3 (0 %).\n" in told
 
 
 def test_verbose_shows_where_such_passages_are_written(run: Any) -> None:
@@ -209,10 +239,11 @@ def test_json_is_one_valid_object_with_the_same_figures(run: Any) -> None:
     value = json.loads(out)
     jsonschema.validate(value, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert [row["page"] for row in value["documents"]] == ["index.html", "list.html"]
-    for key in ("passages", "exact", "context", "range", "element_id_only"):
+    for key in ("passages", "exact", "context", "range", "block", "section_only"):
         assert value["total"][key] == sum(row[key] for row in value["documents"])
+        assert value["total"][key] == value["prose"][key] + value["code"][key]
     (reason,) = value["reasons"]
-    assert (reason["reason"], reason["passages"], len(reason["examples"])) == ("look-alike", 7, 5)
+    assert (reason["reason"], reason["passages"], len(reason["examples"])) == ("look-alike", 6, 5)
     assert reason["examples"][0]["path"] == "corpus/list.md"
     for change in ({"more": 1}, {"version": 2}):
         with pytest.raises(jsonschema.ValidationError):

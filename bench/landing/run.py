@@ -2,8 +2,8 @@
 
     python bench/landing/run.py [--corpus rustbook]… [--sample 100] [--write]
 
-Asks: does every link made for a corpus land exactly, and is anything refused that browsers
-would have found?
+Asks: does every link made for a corpus land exactly, is anything refused that browsers
+would have found, and do browsers confirm that what has no link can't have one?
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import random
 import statistics
 import sys
 from collections import Counter
@@ -23,20 +24,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.corpora import drawn, proved, unpacked, write_citations
 from exactquote.browsers.landing import BrowserName
-from exactquote.browsers.oracle import Unavailable, open_browser
+from exactquote.browsers.oracle import Link, Unavailable, open_browser
+from exactquote.browsers.same_text import bare
 from exactquote.cli.land import open_links, promised
 from exactquote.deeplink.directive import Directive, fragment
-from exactquote.deeplink.generate import NoLink, deep_link
+from exactquote.deeplink.generate import NoLink, deep_link, fullest
 from exactquote.disk.theme import load_theme
 from exactquote.emit.chips import fill_chips
 from exactquote.model import DeepLink, Passage
 from exactquote.pipeline import Proof
+from exactquote.rendered.page import CUT, Page
 from exactquote.report.landing import Asked, outcome
-from exactquote.report.stats import shape, why
+from exactquote.report.stats import kind, shape, why
 
 CORPORA = ("rustbook", "fastapi-de", "react-zh", "otel-en")
 SAMPLE = 100
 WEBKIT_SAMPLE = 20
+REMAINDER = 20
 CITATIONS = 200
 SEED = 7
 QUICK: tuple[BrowserName, ...] = ("chromium", "firefox")
@@ -60,7 +64,8 @@ def main() -> int:
         path = Path(__file__).parent / "results" / f"{result['date']}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    bad = [row for row in result["corpora"] if row["not_exact"] or row["refusals_contradicted"]]
+    faults = ("not_exact", "refusals_contradicted", "remainder_contradicted")
+    bad = [row for row in result["corpora"] if any(row[fault] for fault in faults)]
     return 1 if bad else 0
 
 
@@ -83,7 +88,7 @@ def measured(name: str, sample: int) -> dict[str, object]:
         write_citations(root, citations)
         _, cited = proved(root, name)
     print(f"{name}: {len(proof.passages)} passages", file=sys.stderr)
-    linked, yields = linked_passages(proof)
+    linked, unlinked, yields = linked_passages(proof)
     opened = drawn_links(proof, linked, sample)
     site = files_of(proof)
     browsers = []
@@ -97,33 +102,54 @@ def measured(name: str, sample: int) -> dict[str, object]:
         **yields,
         "browsers": browsers,
         "not_exact": not_exact,
+        **remainder(proof, site, unlinked),
         **verdicts(cited, citations),
     }
 
 
-def linked_passages(proof: Proof) -> tuple[list[tuple[Passage, DeepLink]], dict[str, object]]:
-    """Every passage that has a proved link, and the yield by shape."""
+def linked_passages(
+    proof: Proof,
+) -> tuple[list[tuple[Passage, DeepLink]], dict[str, list[Passage]], dict[str, object]]:
+    """Every passage that has a proved link, the others by reason, and the yield."""
     linked = []
+    unlinked: dict[str, list[Passage]] = {}
+    counts: Counter[tuple[str, bool]] = Counter()
     shapes: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
     for passage in proof.passages:
         page = proof.pages[passage.doc]
         link = deep_link(page, passage.span)
+        groups = [kind(page, passage.span)]
+        if groups == ["prose"] and " " in passage.quote:
+            groups.append("prose_without_lone_words")
+        counts.update((group, isinstance(link, DeepLink)) for group in groups)
         if isinstance(link, NoLink):
             reason = why(page, passage.span, link)
-            reasons[f"{reason.name}: {reason.kind}"] += 1
+            unlinked.setdefault(f"{reason.name}: {reason.kind}", []).append(passage)
             continue
         linked.append((passage, link))
         shapes[shape(link.directive)] += 1
     lengths = sorted(len(link.href) for _, link in linked)
-    return linked, {
-        "passages": len(proof.passages),
-        "linked": dict(sorted(shapes.items())),
-        "linked_share": round(len(linked) / len(proof.passages), 4),
-        "by_element_id": dict(sorted(reasons.items())),
-        "href_chars_median": statistics.median(lengths),
-        "href_chars_95": lengths[math.ceil(0.95 * len(lengths)) - 1],
+    shares = {
+        group: {
+            "passages": counts[group, True] + counts[group, False],
+            "linked": counts[group, True],
+            "share": round(counts[group, True] / (counts[group, True] + counts[group, False]), 5),
+        }
+        for group in sorted({group for group, _ in counts})
     }
+    return (
+        linked,
+        unlinked,
+        {
+            "passages": len(proof.passages),
+            "linked": dict(sorted(shapes.items())),
+            "linked_share": round(len(linked) / len(proof.passages), 4),
+            "linked_by_kind": shares,
+            "by_element_id": {reason: len(found) for reason, found in sorted(unlinked.items())},
+            "href_chars_median": statistics.median(lengths),
+            "href_chars_95": lengths[math.ceil(0.95 * len(lengths)) - 1],
+        },
+    )
 
 
 def drawn_links(
@@ -177,6 +203,52 @@ def landings(
         if outcome(result) != "exact"
     ]
     return rows, wrong
+
+
+def remainder(
+    proof: Proof, site: dict[str, bytes], unlinked: dict[str, list[Passage]]
+) -> dict[str, object]:
+    """Whether browsers confirm that passages without a link can't have one.
+
+    Of each reason a sample is opened in Chromium and Firefox, by its plain quote and by the
+    quote with all the context that a directive may have. A reason is contradicted where one
+    of the two lands exactly in both browsers. Places that are alike for longer than a
+    browser is asked about can't be judged, and are counted only.
+    """
+    asked = []
+    alike = 0
+    for reason, passages in sorted(unlinked.items()):
+        for passage in random.Random(SEED).sample(passages, min(REMAINDER, len(passages))):
+            page = proof.pages[passage.doc]
+            span = passage.span
+            plain = Directive(page.text[span.start : span.end])
+            for directive in (plain, fullest(page, span)):
+                href = quote(page.path, safe="/") + fragment(directive)
+                link = promised(page, href, passage.quote, span)
+                if stands_alone(page, link):
+                    asked.append(Asked(reason, link, cited=False))
+                else:
+                    alike += 1
+    results, _ = open_links(site, asked, QUICK)
+    landed = [results[at : at + len(QUICK)] for at in range(0, len(results), len(QUICK))]
+    rows: dict[str, Counter[str]] = {}
+    for one, both in zip(asked, landed, strict=True):
+        rows.setdefault(one.id, Counter()).update(outcome(result) for result in both)
+    return {
+        "remainder_opened": {reason: dict(sorted(row.items())) for reason, row in rows.items()},
+        "remainder_alike": alike,
+        "remainder_contradicted": [
+            {"reason": one.id, "href": one.link.url}
+            for one, both in zip(asked, landed, strict=True)
+            if all(result.exact for result in both)
+        ],
+    }
+
+
+def stands_alone(page: Page, link: Link) -> bool:
+    """Whether the quote with what is known to stand before it is there once."""
+    whole = bare(page.text.replace(CUT, " "))
+    return whole.count(bare(link.before) + bare(link.quote)) == 1
 
 
 def verdicts(proof: Proof, citations: Sequence[Passage]) -> dict[str, object]:

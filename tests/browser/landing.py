@@ -77,5 +77,7 @@ def _story(result: Result) -> str:
     lines = [f"{result.browser}: {result.link.url}", f"  wanted {result.link.quote!r}"]
     for landing in result.landings:
         found = landing.error if landing.text is None else repr(landing.text)
+        if result.link.by_block:
+            found = repr(landing.target)
         lines.append(f"  landed {found} ({landing.ranges} ranges, #{landing.element_id})")
     return "\n".join(lines)

@@ -54,6 +54,14 @@ SITE = {
     ),
     "other.html": page("<p id=other>Here stands quite another text.</p>"),
     "twin.html": page("<p id=steals>A CAFE stands here.</p><p id=wanted>A cafe stands here.</p>"),
+    "alike.html": page(
+        f"<nav style='position:sticky;top:0'>A menu that stays.</nav><p>A top.</p>{SPACER}"
+        + "".join(
+            f"<h2>{head} list</h2><script>0</script><ul>{'<li>Each item is alike.</li>' * 12}"
+            "<li>It ends here.</li></ul>"
+            for head in ("First", "Second")
+        )
+    ),
     "range.html": page("<h2 id=head>The head</h2><p>First par.<br>Broken.</p><p>Last par.</p>"),
     "details.html": page(
         "<details><summary>More</summary><p id=in>Words in the dark.</p></details>"
@@ -64,6 +72,11 @@ SITE = {
     "freeze.html": page(f"<p>good {THUMB}{SKIN} work</p>"),
     "spins.html": page("<p>Words.</p><script>for (;;);</script>"),
     "guide/index.html": page("<p id=g>In a folder.</p>"),
+    "wide.html": page(
+        f"<pre id=code style='overflow-x:auto;width:600px'>{'many words in a line ' * 20}end\n"
+        "short = 1\n"
+        f"{'other words in a line ' * 20}stop</pre><p>Beside.</p>"
+    ),
 }
 ALL = dict.fromkeys(NAMES, True)
 
@@ -82,6 +95,18 @@ KNOWN = [
     ("twice.html", "twice.-,One%20thing%20twice.", "One thing twice.", "b"),
     ("long.html", "Begin.,Finish.", f"Begin. {'Many words stand in here. ' * 150}Finish.", "long"),
     ("guide/", "In%20a%20folder.", "In a folder.", "g"),
+    (
+        "wide.html",
+        "line%20end%0Ashort%20%3D%201%0Aother%20words",
+        "line end\nshort = 1\nother words",
+        "code",
+    ),
+    (
+        "wide.html",
+        "many%20words,stop",
+        f"{'many words in a line ' * 20}end\nshort = 1\n{'other words in a line ' * 20}stop",
+        "code",
+    ),
 ]
 
 
@@ -109,6 +134,19 @@ def test_prevents_a_look_alike_that_passes_for_the_quote(
         landing = browsers[name].land(url)
     assert (landing.element_id, landing.text) == ("steals", "A CAFE stands here.")
     assert not is_exact(landing, Link(url, "A cafe stands here."), pixels=name == "webkit")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prevents_one_of_two_like_lists_that_passes_for_the_other(
+    browsers: Browsers, name: BrowserName
+) -> None:
+    with Server(SITE) as server:
+        url = server.url("alike.html#:~:text=It%20ends%20here.")
+        landing = browsers[name].land(url)
+    for head, exact in (("First", True), ("Second", False)):
+        before = f"{head} list {'Each item is alike. ' * 12}"
+        link = Link(url, "It ends here.", before=before)
+        assert is_exact(landing, link, pixels=name == "webkit") is exact, landing
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,8 +9,8 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from exactquote.deeplink.directive import Directive, encode, fragment, parse
-from exactquote.deeplink.generate import NoLink, deep_link
-from exactquote.deeplink.match import land
+from exactquote.deeplink.generate import NoLink, deep_link, fullest
+from exactquote.deeplink.match import land, lands
 from exactquote.deeplink.views import BROWSERS
 from exactquote.model import DeepLink, Span
 from exactquote.rendered.page import CUT, Kind, Page, read_page
@@ -76,6 +76,16 @@ def test_a_link_lands_on_exactly_its_span_in_each_browser(made: tuple[str, Page,
     for part in (found.prefix, found.start, found.end, found.suffix):
         assert part in page.text
     assert page.text.startswith(found.start, span.start)
+
+
+@given(spans())
+@settings(max_examples=200)
+def test_prevents_a_refusal_that_more_context_would_have_spared(
+    made: tuple[str, Page, Span],
+) -> None:
+    _, page, span = made
+    if CUT not in page.text[span.start : span.end] and lands(page, fullest(page, span), span):
+        assert isinstance(deep_link(page, span), DeepLink)
 
 
 @given(spans(), blocks())

@@ -10,8 +10,27 @@ from exactquote.browsers.devtools import DevTools
 from exactquote.browsers.landing import Gone, Landing, Refused, Silent
 from exactquote.browsers.processes import Program
 from exactquote.browsers.reading import DESCRIBE, is_about, landing
+from exactquote.browsers.watching import LEFT, SEEN, WATCH, told
 
 _START_SECONDS = 30.0
+# What a browser does about each page for the person in front of it: no one is.
+_FEATURES_OFF = (
+    "AutofillServerCommunication",
+    "BackForwardCache",
+    "DialMediaRouteProvider",
+    "GlobalMediaControls",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "OptimizationGuideModelDownloading",
+    "OptimizationHints",
+    "PageContentAnnotations",
+    "PaintHolding",
+    "RenderDocument",
+    "SegmentationPlatform",
+    "SpareRendererForSitePerProcess",
+    "Translate",
+)
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -24,6 +43,15 @@ _FLAGS = (
     "--disable-sync",
     "--disable-extensions",
     "--disable-default-apps",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-field-trial-config",
+    "--password-store=basic",
+    "--metrics-recording-only",
+    f"--disable-features={','.join(_FEATURES_OFF)}",
+    # Frames of an animated scroll cost more than the page, and change nothing of what is found.
+    "--force-prefers-reduced-motion",
     "--hide-scrollbars",
     "--mute-audio",
     "--window-size=1000,1600",
@@ -99,6 +127,20 @@ class Chromium:
         if not is_about(answer, token):
             raise Refused("the tab shows another page than the one asked for")
         return landing(answer)
+
+    def watch(self, url: str, token: str) -> tuple[tuple[str, str], ...]:
+        """Open `url` and say what the page does against links into it, each with a cure."""
+        deadline = time.monotonic() + self._seconds_max
+        script = self._page("Page.addScriptToEvaluateOnNewDocument", deadline, source=WATCH)
+        try:
+            if self._navigate(url, deadline):
+                return ()
+            return told(self._evaluate(SEEN, deadline), token)
+        except Refused:
+            # The document ended while it was watched.
+            return (LEFT,)
+        finally:
+            self._page("Page.removeScriptToEvaluateOnNewDocument", deadline, **script)
 
     def fresh_tab(self) -> None:
         """Go on in a new tab that never saw a page."""

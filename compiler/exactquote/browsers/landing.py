@@ -12,13 +12,23 @@ BETWEEN_RANGES = " || "
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """The element that `:target` stands for: its id, its text, and whether it is in the window."""
+
+    id: str
+    text: str
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Landing:
     """What a browser highlighted for one link.
 
     `text` is the highlighted text as the document holds it, with a line end where a block
     or `<br>` begins, and without what is not rendered. `element_id` is the nearest id around
     its start, `before` the page's text in front of it. `error` says why a browser could not
-    answer; `frozen` that its tab never answered again.
+    answer; `frozen` that its tab never answered again. `target` is the element that the
+    address names, where there is one.
     """
 
     matched: bool = False
@@ -29,6 +39,7 @@ class Landing:
     error: str | None = None
     frozen: bool = False
     before: str = ""
+    target: Target | None = None
 
 
 class Silent(Exception):

@@ -18,6 +18,7 @@ from exactquote.browsers.firefox import Firefox
 from exactquote.browsers.landing import BrowserName, Engine, Gone, Landing, Refused, Silent
 from exactquote.browsers.same_text import bare, same_text
 from exactquote.browsers.webkit import Webkit, mini_browser
+from exactquote.deeplink.directive import DELIMITER
 
 BROWSERS: tuple[BrowserName, ...] = ("chromium", "firefox", "webkit")
 SECONDS_MAX = 30.0
@@ -61,6 +62,9 @@ class Missing:
 class Link:
     """A link to judge: it is exact if it highlights `quote`, once, and nothing else.
 
+    A link without a text directive is exact if it leads to the element of `element_id`, in
+    view, and the text of that has `quote`.
+
     `element_id` and `before` tell one of several equal passages from the others: the nearest
     id around it, and the page's text that ends right in front of it. Unless given, they
     are not compared.
@@ -70,6 +74,11 @@ class Link:
     quote: str
     element_id: str | None = None
     before: str = ""
+
+    @property
+    def by_block(self) -> bool:
+        """Whether the link names an element and no text."""
+        return DELIMITER not in self.url
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +175,14 @@ def judge_one(browser: Browser, link: Link) -> Result:
     browser.fresh_tab()
     second = browser.land(link.url)
     exact = is_exact(second, link, pixels=browser.pixels)
-    flaky = exact or (first.matched, first.text) != (second.matched, second.text)
+    flaky = exact or _seen(first) != _seen(second)
     return Result(link, browser.name, (first, second), exact, flaky)
 
 
 def is_exact(landing: Landing, link: Link, *, pixels: bool) -> bool:
     """Whether a landing is the one that the link promises."""
+    if link.by_block:
+        return _shows_block(landing, link)
     if not landing.matched or landing.ranges != 1 or landing.error is not None:
         return False
     if link.element_id is not None and landing.element_id != link.element_id:
@@ -179,6 +190,17 @@ def is_exact(landing: Landing, link: Link, *, pixels: bool) -> bool:
     if link.before and not _ends_alike(landing.before, link.before):
         return False
     return same_text(landing.text or "", link.quote, pixels=pixels)
+
+
+def _seen(landing: Landing) -> tuple[object, ...]:
+    return landing.matched, landing.text, landing.target
+
+
+def _shows_block(landing: Landing, link: Link) -> bool:
+    target = landing.target
+    if target is None or not target.shown or landing.error is not None:
+        return False
+    return target.id == link.element_id and bare(link.quote) in bare(target.text)
 
 
 class Browser:
@@ -223,6 +245,21 @@ class Browser:
                 if last:
                     return Landing(error=str(end))
         raise AssertionError("unreachable")
+
+    def watch(self, url: str) -> tuple[tuple[str, str], ...]:
+        """What a page does against links into it as it loads, in words, each with a cure.
+
+        Only Chromium can be asked; a page at which it fails is told by its landings.
+        """
+        marked, token = _marked(url)
+        engine = self._running()
+        if not isinstance(engine, Chromium):
+            return ()
+        try:
+            return engine.watch(marked, token)
+        except (Silent, Refused, Gone):
+            self._drop()
+            return ()
 
     def fresh_tab(self) -> None:
         """Go on in a tab that never saw a page, of a new browser if need be."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from exactquote.browsers.landing import BETWEEN_RANGES, Landing
 
-_BEFORE_CHARS = 80
+_BEFORE_CHARS = 400
 _NEAR_EDGE_PX = 60
 # A picture is exact but at the rim of a box, where colours are mixed.
 _TOLERANCE = 6
@@ -47,15 +47,19 @@ class Picture:
         return all(abs(a - b) <= _TOLERANCE for a, b in zip(pixel, colour, strict=True))
 
     def share(self, colour: bytes, box: Box) -> tuple[int, int]:
-        """How many pixels along the middle of a box have a colour, and how many there are."""
+        """How many pixels along the middle of a box have a colour, and how many there are.
+
+        What lies beyond the picture has none.
+        """
         left, top, width, height = box
         row = int((top + height / 2) * self._scale_y)
-        first = max(int((left + _RIM_PX) * self._scale_x), 0)
+        first = int((left + _RIM_PX) * self._scale_x)
         last = max(int((left + width - _RIM_PX) * self._scale_x), first + 1)
-        if not 0 <= row < self._rows or last > self._columns:
+        seen_from, seen_to = max(first, 0), min(last, self._columns)
+        if not 0 <= row < self._rows or seen_to <= seen_from:
             return 0, last - first
         at = 3 * row * self._columns
-        return self._pixels[at + 3 * first : at + 3 * last].count(colour), last - first
+        return self._pixels[at + 3 * seen_from : at + 3 * seen_to].count(colour), last - first
 
 
 class Painted:
@@ -66,7 +70,7 @@ class Painted:
     """
 
     # Says what text stands in the window, in pieces with the box of each of their lines; of
-    # text elsewhere only the length, so that the numbers agree from one position to the
+    # text elsewhere only where it begins, so that the numbers agree from one position to the
     # next. For the pieces whose numbers are in the first argument, it says the box of every
     # character instead: too slow a thing to do for a whole window.
     SCRIPT: ClassVar[str] = """
@@ -76,6 +80,7 @@ const out = [];
 let number = 0;
 const one = document.createRange();
 const edge = () => out.push([number, null]);
+const beyond = (at) => wanted.size || out.push([at, ""]);
 const flat = (rect) => [rect.left, rect.top, rect.width, rect.height];
 function text(node, id) {
   const first = number;
@@ -83,7 +88,8 @@ function text(node, id) {
   if (wanted.size && ![...wanted].some((at) => at >= first && at < number)) return;
   one.selectNodeContents(node);
   const all = one.getBoundingClientRect();
-  if (all.bottom < 0 || all.top > innerHeight || !(all.height || all.width)) return;
+  if (!(all.height || all.width)) return;
+  if (all.bottom < 0 || all.top > innerHeight) return beyond(first);
   const visible = !node.parentElement || node.parentElement.checkVisibility(
     {opacityProperty: true, visibilityProperty: true});
   for (let from = 0, to; from < node.length; from = to) {
@@ -93,7 +99,10 @@ function text(node, id) {
     one.setStart(node, from);
     one.setEnd(node, to);
     const part = one.getBoundingClientRect();
-    if (part.bottom < 0 || part.top > innerHeight) continue;
+    if (part.bottom < 0 || part.top > innerHeight) {
+      beyond(first + from);
+      continue;
+    }
     let boxes = [...one.getClientRects()].filter((box) => box.width > 0).map(flat);
     if (wanted.size) {
       boxes = [];
@@ -132,6 +141,7 @@ return {nodes: out, wide: innerWidth, high: innerHeight, x: scrollX, y: scrollY}
         self._drawn: set[int] = set()
         self._hits: set[int] = set()
         self._edges: set[int] = set()
+        self._beyond: set[int] = set()
         self._top = self._bottom = self._high = 0.0
         self.leave()
 
@@ -139,6 +149,15 @@ return {nodes: out, wide: innerWidth, high: innerHeight, x: scrollX, y: scrollY}
     def found(self) -> bool:
         """Whether any character is painted."""
         return bool(self._hits)
+
+    @property
+    def edges(self) -> tuple[float, float]:
+        """How far the paint goes up and down in the window that was last read."""
+        return self._top, self._bottom
+
+    @edges.setter
+    def edges(self, edges: tuple[float, float]) -> None:
+        self._top, self._bottom = edges
 
     def leave(self) -> None:
         """Forget how far the paint goes in the window that was last read."""
@@ -155,6 +174,9 @@ return {nodes: out, wide: innerWidth, high: innerHeight, x: scrollX, y: scrollY}
         for first, *piece in pieces:
             if piece[0] is None:
                 self._edges.add(first)
+                continue
+            if not piece[0]:
+                self._beyond.add(first)
                 continue
             text, name, visible, boxes = piece
             if not visible:
@@ -205,7 +227,11 @@ return {nodes: out, wide: innerWidth, high: innerHeight, x: scrollX, y: scrollY}
             return Landing(scrolled=scrolled)
         stretches = self._stretches()
         first = min(self._hits)
-        before = "".join(c for n, (c, _) in sorted(self._characters.items()) if n < first)
+        # What was never in the window may stand between, as the top of an article does
+        # between a menu that stays in view and the highlight.
+        unseen = (n for n in self._beyond if n < first and n not in self._characters)
+        since = max(unseen, default=-1)
+        before = "".join(c for n, (c, _) in sorted(self._characters.items()) if since < n < first)
         return Landing(
             matched=True,
             text=BETWEEN_RANGES.join(stretches),

@@ -8,9 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from exactquote.browsers.landing import BETWEEN_RANGES, Landing
+from exactquote.browsers.landing import BETWEEN_RANGES, Landing, Target
 
-BEFORE_CHARS = 80
+# Lists may be alike for long: less would take one for the other.
+BEFORE_CHARS = 400
+
+# The element that the fragment names. What is in a closed `<details>` isn't visible.
+TARGET = """
+function target() {
+  const one = document.querySelector(":target");
+  if (!one) return null;
+  const box = one.getBoundingClientRect();
+  const inside = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+  const shown = inside && box.width > 0 && box.height > 0 && one.checkVisibility();
+  return {id: one.id, text: one.textContent.slice(0, 100000), shown: shown};
+}
+"""
 
 # `shown` is the text of a range as a reader sees it. Range.toString() would join the words
 # at either side of a block boundary, and add the words of elements that are not rendered.
@@ -43,6 +56,34 @@ function shown(range) {
   if (parts[parts.length - 1] === "\\n") parts.pop();
   return parts.join("");
 }
+function before(range) {
+  const start = range.startContainer;
+  const root = start.getRootNode().body || start.getRootNode();
+  // No node filter: a script in the system's sandbox has not its names. 4 is that of text.
+  const nodes = document.createTreeWalker(root, 4);
+  let text = "", node = null;
+  if (start.nodeType === 3) {
+    text = start.data.slice(0, range.startOffset);
+    nodes.currentNode = start;
+    node = nodes.previousNode();
+  } else {
+    let last = start;
+    if (range.startOffset) {
+      last = start.childNodes[range.startOffset - 1];
+      while (last.lastChild) last = last.lastChild;
+    }
+    nodes.currentNode = last;
+    node = range.startOffset && last.nodeType === 3 ? last : nodes.previousNode();
+  }
+  let enough = CHARS - text.replace(/\\s/g, "").length;
+  for (; node && enough > 0; node = nodes.previousNode()) {
+    const parent = node.parentNode;
+    if (parent && /^(SCRIPT|STYLE|TEMPLATE|NOSCRIPT)$/.test(parent.tagName)) continue;
+    text = node.data + text;
+    enough -= node.data.replace(/\\s/g, "").length;
+  }
+  return text;
+}
 function describe(range) {
   const up = (node) => node.parentElement || node.getRootNode().host || null;
   let id = "";
@@ -50,11 +91,9 @@ function describe(range) {
   let node = start.nodeType === 1 ? start.childNodes[range.startOffset] || start : start;
   if (node.nodeType !== 1) node = up(node);
   for (; node && !id; node = up(node)) id = node.id;
-  const before = document.createRange();
-  before.selectNodeContents(start.getRootNode().body || start.getRootNode());
-  before.setEnd(range.startContainer, range.startOffset);
-  return {text: shown(range), id: id, before: before.toString().slice(-400)};
+  return {text: shown(range), id: id, before: before(range)};
 }
+TARGET
 function summary(ranges, faults) {
   const entry = performance.getEntriesByType("navigation")[0] || {};
   return {
@@ -63,10 +102,11 @@ function summary(ranges, faults) {
     scrolled: scrollX > 0 || scrollY > 0,
     status: entry.responseStatus || 0,
     addresses: [location.href, entry.name || ""],
+    target: target(),
     ready: document.readyState === "complete",
   };
 }
-"""
+""".replace("TARGET", TARGET, 1).replace("CHARS", str(BEFORE_CHARS), 1)
 
 
 def is_about(answer: Mapping[str, Any], token: str) -> bool:
@@ -92,4 +132,10 @@ def landing(answer: Mapping[str, Any]) -> Landing:
         scrolled=answer["scrolled"],
         error="; ".join(errors) or None,
         before=" ".join(found[0]["before"].split())[-BEFORE_CHARS:] if found else "",
+        target=target_of(answer["target"]),
     )
+
+
+def target_of(found: Mapping[str, Any] | None) -> Target | None:
+    """What the script says of the element that the address names."""
+    return None if found is None else Target(found["id"], found["text"], found["shown"])

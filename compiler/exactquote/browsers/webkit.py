@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from exactquote.browsers.landing import Gone, Landing, Refused, Silent, is_timeout
 from exactquote.browsers.painted import Painted, Picture
 from exactquote.browsers.processes import Program
+from exactquote.browsers.reading import TARGET, target_of
 from exactquote.browsers.server import PAINT, PAINT_CLASS
 from exactquote.browsers.webdriver import WebDriver
 
@@ -32,8 +33,32 @@ _POLL_SECONDS = 0.005
 # A found text is painted some frames after the load event.
 _RETRY_SECONDS = 0.7
 _LOOKS_MIN = 4
+# It scrolls to an element some frames after the load event, and does not jump but glides.
+_SCROLL_SECONDS = 3.0
 _VIEWPORTS_MAX = 40
 _COLOURS = tuple(f"ff{green:02x}{blue:02x}" for blue in (255, 215, 175) for green in (0, 40, 80))
+_BOX_WIDTHS_MAX = 40
+# Moves boxes that scroll by themselves to their left end, or on to the right; says whether
+# any has moved, and whether any has more to show.
+_SIDEWAYS = """
+const boxes = [...document.body.querySelectorAll("*")].filter((one) => {
+  if (one.scrollWidth <= one.clientWidth + 1) return false;
+  if (!/auto|scroll/.test(getComputedStyle(one).overflowX)) return false;
+  const box = one.getBoundingClientRect();
+  return box.bottom > 0 && box.top < innerHeight;
+});
+let moved = false, more = false;
+for (const one of boxes) {
+  const before = one.scrollLeft;
+  const to = arguments[0] ? 0 : before + one.clientWidth * 0.8;
+  one.scrollTo({left: to, behavior: "instant"});
+  moved = moved || one.scrollLeft !== before;
+  more = more || one.scrollLeft + one.clientWidth < one.scrollWidth - 1;
+}
+return [moved, more];
+"""
+_FRAMES_SECONDS = 0.05
+_PICTURES_MAX = 8
 _STATE = f"""
 return {{address: location.href, ready: document.readyState === "complete",
         x: scrollX, y: scrollY, wide: innerWidth, high: innerHeight,
@@ -128,12 +153,15 @@ class Webkit:
 
     def _visit(self, url: str, token: str, deadline: float) -> Landing:
         colour = next(self._colours)
+        started = time.monotonic()
         self._running().call("POST", "/url", {"url": _painted(url, colour)}, deadline)
         state = self._arrive(url, token, deadline)
         arrived = time.monotonic()
         if not state["paint"]:
             raise Refused("WebKit can only be asked about pages that Server may paint")
         scrolled = bool(state["y"] or state["x"])
+        if ":~:" not in url:
+            return self._block(scrolled, deadline)
         painted = Painted(colour)
         looks = 0
         while not (self._look(painted, deadline) and painted.found):
@@ -141,13 +169,27 @@ class Webkit:
             state = self._state(deadline)
             scrolled = scrolled or bool(state["y"] or state["x"])
             # A page that has scrolled has found something, if only the element of that id.
-            enough = _RETRY_SECONDS * (3 if scrolled else 1)
+            # Where the page itself came late, its paint will too.
+            patience = max(_RETRY_SECONDS, 2 * (arrived - started))
+            enough = patience * (3 if scrolled else 1)
             if looks >= _LOOKS_MIN and time.monotonic() - arrived > enough:
                 break
         state = self._state(deadline)
         scrolled = scrolled or bool(state["y"] or state["x"])
-        self._look_around(painted, deadline)
+        if painted.found or scrolled:
+            self._look_sideways(painted, deadline)
+            self._look_around(painted, deadline)
         return painted.landing(scrolled)
+
+    def _block(self, scrolled: bool, deadline: float) -> Landing:
+        """The landing of a link without a directive: the element that it names."""
+        end = min(time.monotonic() + _SCROLL_SECONDS, deadline)
+        script = _script(f"{TARGET} return target();")
+        while True:
+            found = self._running().call("POST", "/execute/sync", script, deadline)
+            if found is None or found["shown"] or time.monotonic() > end:
+                return Landing(scrolled=scrolled, target=target_of(found))
+            time.sleep(_POLL_SECONDS)
 
     def _arrive(self, url: str, token: str, deadline: float) -> dict[str, Any]:
         started = time.monotonic()
@@ -217,9 +259,34 @@ class Webkit:
             self._look(painted, deadline)
             if not painted.reaches_edge(direction):
                 return
+            self._look_sideways(painted, deadline)
+
+    def _look_sideways(self, painted: Painted, deadline: float) -> None:
+        """See the text that boxes in the window clip, such as the long lines of code."""
+        driver = self._running()
+        for step in range(_BOX_WIDTHS_MAX):
+            script = _script(_SIDEWAYS, step == 0)
+            moved, left = driver.call("POST", "/execute/sync", script, deadline)
+            if moved:
+                self._settle(deadline)
+                edges = painted.edges
+                self._look(painted, deadline)
+                painted.edges = edges
+            if not left:
+                return
 
     def _scroll(self, script: str, deadline: float) -> None:
         self._running().call("POST", "/execute/sync", _script(script), deadline)
+        self._settle(deadline)
+
+    def _settle(self, deadline: float) -> None:
+        """Wait until what was scrolled is painted, or a picture would show where it was."""
+        picture = ""
+        for _ in range(_PICTURES_MAX):
+            time.sleep(_FRAMES_SECONDS)
+            last, picture = picture, self._running().call("GET", "/screenshot", None, deadline)
+            if picture == last:
+                return
 
     def _state(self, deadline: float) -> dict[str, Any]:
         state: dict[str, Any] = self._running().call(

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import click
+from selectolax.lexbor import LexborHTMLParser
 
 from exactquote.browsers.landing import BrowserName
 from exactquote.browsers.oracle import (
@@ -24,8 +25,10 @@ from exactquote.browsers.oracle import (
     Unavailable,
     find_browsers,
     judge,
+    open_browser,
 )
 from exactquote.browsers.reading import BEFORE_CHARS
+from exactquote.browsers.same_text import bare
 from exactquote.browsers.server import Server
 from exactquote.cli.options import ManyCitations, Options, with_options
 from exactquote.cli.run import progress, settings_for
@@ -34,10 +37,11 @@ from exactquote.deeplink.directive import parse
 from exactquote.deeplink.match import land
 from exactquote.disk.corpus import require_folder
 from exactquote.disk.refusal import Refusal
+from exactquote.emit.blocks import BLOCKS
 from exactquote.emit.manifest import MANIFEST_PATH, MANIFEST_VERSION
 from exactquote.model import Span
 from exactquote.rendered.page import CUT, Kind, Page, read_page
-from exactquote.report.landing import Asked, Landed
+from exactquote.report.landing import Asked, Hazard, Landed
 from exactquote_site.wire.allowlist import WireError, load_allowlist
 
 SAMPLE = 100
@@ -45,10 +49,12 @@ SEED = 1
 
 _SHOWN = frozenset({Kind.TEXT, Kind.CHROME})
 _BUILD_META = re.compile(rb'<meta name="exactquote-build" content="([^"]*)">')
+# A page of which nothing runs can't do anything to its links.
+_ACTIVE = re.compile(rb"<script\b|\son[a-z]+\s*=|http-equiv=.?refresh", re.IGNORECASE)
 _EPILOG = """\b
 Serves the site on loopback and opens its links as a reader would. Every cited
-link is opened, and of the others a sample. Links that lead to an element id
-only are counted, not judged. Pages of another generator need --citations.
+link is opened, and of the others a sample. Links that lead to a section only
+are counted, not judged. Pages of another generator need --citations.
 
 \b
 Examples:
@@ -80,7 +86,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The links of a site; `by_element_id` counts those without a directive.
+    """The links of a site; `by_element_id` counts those that show no more than a section.
 
     `refused` counts citations that have no link at all.
     """
@@ -95,7 +101,11 @@ class Links:
     def told_apart(self, asked: Iterable[Asked]) -> tuple[Asked, ...]:
         """Links with what must stand before each highlight, where its page has the quote again."""
         return tuple(
-            replace(one, link=promised(self.pages.of(one.link.url), one.link.url, one.link.quote))
+            one
+            if one.link.by_block
+            else replace(
+                one, link=promised(self.pages.of(one.link.url), one.link.url, one.link.quote)
+            )
             for one in asked
         )
 
@@ -163,6 +173,7 @@ def command(
     asked = links.told_apart((*links.cited, *drawn))
     with progress(options) as line:
         label = f"opening links in {', '.join(browsers)}:"
+        hazards = watch_pages(site, asked, browsers)
         results, seconds = open_links(site, asked, browsers, lambda done, of: line(label, done, of))
     landed = Landed(
         links.build_id,
@@ -174,6 +185,7 @@ def command(
         by_element_id=links.by_element_id,
         refused=links.refused,
         seed=seed if len(drawn) < len(links.others) else None,
+        hazards=hazards,
     )
     _say(landed, options)
     return 1 if landed.failed else 0
@@ -264,17 +276,37 @@ def links_of_build(build_id: str, files: Mapping[str, bytes]) -> Links:
     found: dict[bool, list[Asked]] = {True: [], False: []}
     by_element_id = 0
     opened = set()
+    texts = _Texts(files)
     for entry in sorted(allowlist.entries.values(), key=lambda entry: (not entry.cited, entry.id)):
-        if not parse(entry.href.partition("#")[2])[1]:
+        element_id, directives = parse(entry.href.partition("#")[2])
+        if not directives and not texts.has(entry.href, element_id, entry.quote):
             by_element_id += 1
             continue
         # A sentence that is cited under an id of its own has one as a passage, too.
         if (entry.href, entry.quote) not in opened:
             opened.add((entry.href, entry.quote))
-            asked = Asked(entry.id, Link(entry.href, entry.quote), entry.cited)
+            link = Link(entry.href, entry.quote, None if directives else element_id)
+            asked = Asked(entry.id, link, entry.cited)
             found[entry.cited].append(asked)
     pages = Pages(lambda path: _own_page(path, files))
     return Links(build_id, pages, tuple(found[True]), tuple(found[False]), by_element_id)
+
+
+class _Texts:
+    """The text of each element that has an id, by page; a page is parsed when asked for."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+        self._texts: dict[str, dict[str, str]] = {}
+
+    def has(self, href: str, element_id: str, quote: str) -> bool:
+        """Whether the element that an href leads to is a block with the quote in it."""
+        path = unquote(href.partition("#")[0])
+        if path not in self._texts:
+            html = self._files.get(path, b"").decode("utf-8", "replace")
+            nodes = [node for node in LexborHTMLParser(html).css("[id]") if node.tag in BLOCKS]
+            self._texts[path] = {node.id or "": bare(node.text()) for node in reversed(nodes)}
+        return bare(quote) in self._texts[path].get(element_id, "")
 
 
 def _own_page(path: str, files: Mapping[str, bytes]) -> Page | None:
@@ -371,6 +403,37 @@ def draw(others: Sequence[Asked], count: int, seed: int) -> tuple[Asked, ...]:
         return tuple(others)
     kept = random.Random(seed).sample(range(len(others)), count)
     return tuple(others[number] for number in sorted(kept))
+
+
+def watch_pages(
+    site: Path | Mapping[str, bytes], asked: Iterable[Asked], browsers: Sequence[BrowserName]
+) -> tuple[Hazard, ...]:
+    """What pages with scripts do against the links into them; only Chromium can be asked.
+
+    Raises `Refusal` when it does not start.
+    """
+    first: dict[str, str] = {}
+    for one in asked:
+        first.setdefault(unquote(one.link.url.partition("#")[0]), one.link.url)
+    if "chromium" not in browsers:
+        return ()
+    found: list[Hazard] = []
+    with Server(site) as server:
+        hrefs = {
+            page: href
+            for page, href in first.items()
+            if _ACTIVE.search(server.respond("/" + href.partition("#")[0])[2])
+        }
+        if not hrefs:
+            return ()
+        try:
+            with open_browser("chromium") as browser:
+                for page, href in hrefs.items():
+                    for message, cure in browser.watch(server.url(href)):
+                        found.append(Hazard(page, message, cure))
+        except Unavailable as missing:
+            raise Refusal(str(missing)) from None
+    return tuple(found)
 
 
 def open_links(

@@ -52,6 +52,7 @@ def command(folder: Path | None, options: Options) -> int:
             proof.passages,
             places.locate,
             lambda number: line("linking", number, total),
+            proof.raw,
         )
     shown = shown_from(root)
     if options.json:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote
 
@@ -31,7 +32,26 @@ Reason = Literal["look-alike", "cannot-land", "crosses"]
 _WORD = re.compile(r"\S+")
 # Where a script writes no spaces, context grows by clauses.
 _CLAUSE = re.compile(r"[^\s。、，！？；：」』）…]+[。、，！？；：」』）…]*|\S")
+
+
 _ALNUM = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What may stand beside a passage: text of these kinds, with or without a letter in it."""
+
+    kinds: frozenset[Kind]
+    signs: bool
+
+
+# Signs alone say little to who reads the link, and text of the site's frame ties it to the
+# theme: each is tried only where nothing better pins the passage.
+_CONTEXTS = (
+    _Context(frozenset({Kind.TEXT}), signs=False),
+    _Context(frozenset({Kind.TEXT}), signs=True),
+    _Context(frozenset({Kind.TEXT, Kind.CHROME}), signs=True),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +69,20 @@ def deep_link(page: Page, span: Span) -> DeepLink | NoLink:
         return found
     anchor = page.runs[page.run_at(span.start)].anchor
     tail = fragment(found, anchor)
-    return DeepLink(quote(page.path, safe="/") + tail, tail)
+    return DeepLink(_address(page.path) + tail, tail)
 
 
 def section_link(page: Page, span: Span) -> DeepLink:
     """A link to the nearest element before the span, for what no directive can pin."""
     anchor = page.runs[page.run_at(span.start)].anchor
     tail = f"#{quote(anchor, safe='')}" if anchor else ""
-    return DeepLink(quote(page.path, safe="/") + tail, tail)
+    return DeepLink(_address(page.path) + tail, tail)
+
+
+@lru_cache(maxsize=256)
+def _address(path: str) -> str:
+    """The path of a page as a URL has it, kept while its passages are linked."""
+    return quote(path, safe="/")
 
 
 def directive_for(page: Page, span: Span) -> Directive | NoLink:
@@ -66,14 +92,26 @@ def directive_for(page: Page, span: Span) -> Directive | NoLink:
         shapes = [Directive(page.text[span.start : span.end])]
     else:
         shapes = list(_ranges(page, span, first, last))
-    for directive in shapes:
-        if lands(page, directive, span):
-            return directive
-        pinned = _pinned(page, directive, span)
-        if pinned is not None and lands(page, pinned, span):
-            return pinned
+    for context in _CONTEXTS:
+        for directive in shapes:
+            if context is _CONTEXTS[0] and lands(page, directive, span):
+                return directive
+            pinned = _pinned(page, directive, span, context)
+            if pinned is not None and lands(page, pinned, span):
+                return pinned
     rival = _rival(page, span)
     return NoLink("look-alike" if rival else "cannot-land", rival)
+
+
+def fullest(page: Page, span: Span) -> Directive:
+    """The whole text of a span in one run, with all the context that there may be.
+
+    Where no directive pins a span, this one shows that it isn't for want of context.
+    """
+    prefixes = list(_prefixes(page, span, _CONTEXTS[-1]))[-1:]
+    suffixes = list(_suffixes(page, span, _CONTEXTS[-1]))[-1:]
+    bare = Directive(page.text[span.start : span.end])
+    return _with(page, bare, next(iter(prefixes), None), next(iter(suffixes), None))
 
 
 def _ranges(page: Page, span: Span, first: int, last: int) -> Iterator[Directive]:
@@ -128,9 +166,11 @@ def _tails(page: Page, span: Span, run: Run) -> list[int]:
     return lengths[min(RANGE_WORDS_MIN, len(lengths)) - 1 :][:CONTEXT_WORDS_MAX] or lengths[-1:]
 
 
-def _pinned(page: Page, bare: Directive, span: Span) -> Directive | None:
+def _pinned(page: Page, bare: Directive, span: Span, context: _Context) -> Directive | None:
     """The directive with the fewest characters of context that no earlier place shares."""
-    widest = [*list(_prefixes(page, span))[-1:], span, *list(_suffixes(page, span))[-1:]]
+    led = list(_prefixes(page, span, context))
+    followed = list(_suffixes(page, span, context))
+    widest = [*led[-1:], span, *followed[-1:]]
     if stands_before(page, Span(widest[0].start, widest[-1].end)):
         # All context that there may be is the same there: no need to look at each rival.
         return None
@@ -139,8 +179,8 @@ def _pinned(page: Page, bare: Directive, span: Span) -> Directive | None:
         return None
     before = {place: rivals.shared_before(place) for place in rivals.places}
     after = {place: rivals.shared_after(place) for place in rivals.places}
-    prefixes = [(rivals.chars_before(c.start), c) for c in _prefixes(page, span)]
-    suffixes = [(rivals.chars_after(c.end), c) for c in _suffixes(page, span)]
+    prefixes = [(rivals.chars_before(c.start), c) for c in led]
+    suffixes = [(rivals.chars_after(c.end), c) for c in followed]
     prefix = _longer_than(max(before.values(), default=0), prefixes)
     suffix = _longer_than(max(after.values(), default=0), suffixes)
     if prefix is None and suffix is None and prefixes and suffixes:
@@ -178,12 +218,12 @@ def _size(directive: Directive) -> int:
     return len(encode(directive.prefix)) + len(encode(directive.suffix))
 
 
-def _prefixes(page: Page, span: Span) -> Iterator[Span]:
+def _prefixes(page: Page, span: Span, context: _Context) -> Iterator[Span]:
     """What may stand before the span, growing leftwards but never over the rim of a run."""
     index = page.run_at(span.start)
     start, end = page.runs[index].start, span.start
     if not page.text[start:end].strip():
-        neighbour = _neighbour(page, index, -1)
+        neighbour = _neighbour(page, index, -1, context)
         if neighbour is None:
             return
         start, end = neighbour.start, neighbour.end
@@ -191,19 +231,20 @@ def _prefixes(page: Page, span: Span) -> Iterator[Span]:
     words = 0
     for match in reversed(list(_words(text))):
         at = match.start()
-        if inside_word(text, at) == "no" and is_boundary(text, at) and _ALNUM.search(text, at):
+        told = context.signs or _ALNUM.search(text, at)
+        if told and inside_word(text, at) == "no" and is_boundary(text, at):
             yield Span(start + at, start + len(text))
             words += 1
         if words >= CONTEXT_WORDS_MAX:
             return
 
 
-def _suffixes(page: Page, span: Span) -> Iterator[Span]:
+def _suffixes(page: Page, span: Span, context: _Context) -> Iterator[Span]:
     """What may stand behind the span, growing rightwards but never over the rim of a run."""
     index = page.run_at(span.end - 1)
     start, end = span.end, page.runs[index].end
     if not page.text[start:end].strip():
-        neighbour = _neighbour(page, index, 1)
+        neighbour = _neighbour(page, index, 1, context)
         if neighbour is None:
             return
         start, end = neighbour.start, neighbour.end
@@ -212,23 +253,24 @@ def _suffixes(page: Page, span: Span) -> Iterator[Span]:
     words = 0
     for match in _words(text):
         at = match.end()
-        if inside_word(text, at) == "no" and is_boundary(text, at) and _ALNUM.search(text, 0, at):
+        told = context.signs or _ALNUM.search(text, 0, at)
+        if told and inside_word(text, at) == "no" and is_boundary(text, at):
             yield Span(start + lead, start + at)
             words += 1
         if words >= CONTEXT_WORDS_MAX:
             return
 
 
-def _neighbour(page: Page, index: int, step: int) -> Run | None:
+def _neighbour(page: Page, index: int, step: int, context: _Context) -> Run | None:
     """The run next door, if every browser sees it there with only a block's rim between."""
     other = index + step
     if not 0 <= other < len(page.runs):
         return None
     joint = page.runs[min(index, other)].joint
     run = page.runs[other]
-    # Text of the site's frame would tie the link to the theme. Chromium looks for context
-    # before it opens a closed `<details>`, so none is found on the other side of its rim.
-    usable = run.kind is Kind.TEXT and run.closed == page.runs[index].closed
+    # Chromium looks for context before it opens a closed `<details>`, so none is found on
+    # the other side of its rim.
+    usable = run.kind in context.kinds and run.closed == page.runs[index].closed
     return run if usable and joint in ("block", "br") else None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from exactquote.rendered.folds import CHROMIUM, FIREFOX, WEBKIT, WIDE, Fold, Folded, fold_text
@@ -113,7 +114,7 @@ def view(page: Page, name: Name) -> View:
 
 def _make(page: Page, profile: Profile) -> View:
     if all(_plain(run, profile) for run in page.runs):
-        if not profile.collapses_pre or not any(run.pre for run in page.runs):
+        if not profile.collapses_pre or not _SPACES.search(page.text):
             return View(profile, page, page.text, fold_text(page.text, profile.fold))
         # Browsers that collapse all see the same, since nothing is joined or left out.
         strung = page.views.get("collapsed")
@@ -148,6 +149,8 @@ def _string(page: Page, profile: Profile) -> _Strung:
 
 
 def _plain(run: Run, profile: Profile) -> bool:
+    if run.resumed and profile.name == "chromium":
+        return False
     return run.kind in profile.kinds and run.kind not in _APART and run.joint not in profile.glued
 
 
@@ -205,9 +208,18 @@ class _Writer:
             self._length += 1
 
     def _write(self, run: Run) -> None:
+        if run.resumed and self._profile.name == "chromium":
+            # Having met a button in an inline element, Chromium reads on to the end of that
+            # element and begins anew behind it.
+            rims = (run.start, *run.resumed, run.end)
+            for start, end in pairwise(rims):
+                self._piece(start, self._text[start:end])
+                if end != run.end:
+                    self._cut()
+            return
         start, text = run.start, self._text[run.start : run.end]
         done = 0
-        if run.pre and self._profile.collapses_pre:
+        if self._profile.collapses_pre:
             for found in _SPACES.finditer(text):
                 self._piece(start + done, text[done : found.start()])
                 self._piece(start + found.end() - 1, " ")

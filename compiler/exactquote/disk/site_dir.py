@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from exactquote.checks.breaks_links import SCRIPT_SUFFIXES, SERVER_FILES
 from exactquote.disk.corpus import FORMATS, Kinds, read_folder, require_folder
-from exactquote.disk.tree import walk
+from exactquote.disk.tree import read_file, walk
 from exactquote.model import Corpus, Format
 from exactquote.settings import Settings
 
+# A bundle of this size is more than a regular expression has to say about.
+SCRIPT_BYTES_MAX = 2_000_000
 HTML_FORMATS: Mapping[str, Format] = {".html": "html", ".htm": "html"}
 
 
@@ -24,9 +28,21 @@ def read_site(
     """Read the pages under `root` and their citations.
 
     A document's id is its path without `.html`; `guide/index.html` is `guide/index`.
+    Its scripts and what its server is told are read too, up to `SCRIPT_BYTES_MAX` each.
     Raises `Refusal` when `root` or an extra file can't be read at all.
     """
-    return read_folder(root, settings, _PAGES, extra_citations, skip)
+    corpus = read_folder(root, settings, _PAGES, extra_citations, skip)
+    return replace(corpus, assets={**corpus.assets, **_beside(root, skip)})
+
+
+def _beside(root: Path, skip: Sequence[Path]) -> dict[str, bytes]:
+    """Scripts and server files; one that can't be read changes no page, and is passed over."""
+
+    def wanted(name: str) -> bool:
+        return name in SERVER_FILES or name.lower().endswith(SCRIPT_SUFFIXES)
+
+    read = {e.path: read_file(e, SCRIPT_BYTES_MAX) for e in walk(root, wanted, skip).entries}
+    return {path: content for path, content in read.items() if isinstance(content, bytes)}
 
 
 def is_site(root: Path) -> bool:

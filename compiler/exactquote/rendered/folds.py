@@ -258,9 +258,11 @@ def _compose(cluster: str) -> str:
     folded in between, since some letters are composed in one case only.
     """
     spelled = "".join(_reordered([_lower(d) for c in cluster for d in _decompose(c)]))
-    syllable = _compose_syllable(spelled)
-    if syllable:
-        return syllable
+    for end in (3, 2):
+        # Marks may stand behind a syllable.
+        syllable = _compose_syllable(spelled[:end])
+        if syllable:
+            return syllable + spelled[end:]
     composed = _composed()
     for end in range(len(spelled), 1, -1):
         if spelled[:end] in composed:

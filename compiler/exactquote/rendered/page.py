@@ -14,12 +14,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from unicodedata import category
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from exactquote.rendered.folds import CHROMIUM, fold_text
 from exactquote.rendered.hazards import hazards
 from exactquote.rendered.styles import Look, Sheet, Styles, apply
 
@@ -77,7 +78,9 @@ class Run(NamedTuple):
     closes: bool
     """Whether an atomic element began right behind the last run, or ended before this one."""
     closed: int
-    """Which closed `<details>` holds the run; 0 for text that is open to begin with."""
+    """Which closed `<details>`, or element hidden until found, holds the run; 0 for none."""
+    resumed: tuple[int, ...] = ()
+    """Where inline elements with a button or the like in them end, as offsets into the text."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,20 @@ class Page:
         found: list[int] = []
         last: Run | None = None
         joint, spaced, opens, closes = "block", True, False, False
+        unseen_end = 0
         for run in self.runs:
             opens, closes = opens or run.opens, closes or run.closes
             if run.kind in (Kind.HIDDEN, Kind.ALT):
+                apart = joint != "invisible" or spaced or run.space_before
+                # Firefox sees a word go on in text that takes its place unseen.
+                if last is not None and not apart and not self._breaks(last.end - 1, run.start):
+                    found.append(last.end)
+                unseen_end = run.end if run.joint == "invisible" and not run.space_after else 0
                 joint = _stronger(joint, run.joint)
                 continue
+            if unseen_end and not run.space_before and not self._breaks(unseen_end - 1, run.start):
+                found.append(run.start)
+            unseen_end = 0
             soft = joint not in ("block", "br")
             if last is not None and soft and not self._breaks(last.end - 1, run.start):
                 # What isn't rendered at all leaves the words side by side; beside anything
@@ -217,6 +229,8 @@ _PRE = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
 _FOREIGN = frozenset({"svg", "math", "ruby"})
 # Their content is a fallback that a browser with the feature never shows.
 _EMBEDDED = frozenset("iframe object video audio canvas embed frameset meter progress".split())
+# Behind them Chromium begins anew, with the text of the elements around, one after the other.
+_RESTARTING = frozenset("button svg math input inline-block float".split())
 _FORM = frozenset({"input", "textarea", "select"})
 
 # Without a style sheet, only these make an element look other than its tag does.
@@ -255,6 +269,7 @@ class _Walk:
         self._pre = False
         # `pre-line`: line ends are kept, and cut as `<br>` does.
         self._lines = False
+        self._transformed = self._recast = False
         self._kind = Kind.TEXT
         # Unlike display:none, a child can undo visibility:hidden.
         self._invisible = False
@@ -262,6 +277,9 @@ class _Walk:
         self._atomic = 0
         self._opens = self._closes = False
         self._marks: list[tuple[int, int]] = []
+        # Open elements that don't cut, each with whether one in it did.
+        self._inlines: list[bool] = []
+        self._resumed: list[int] = []
         self._tag = "body"
         self._main = 0
         self._closed = 0
@@ -308,7 +326,7 @@ class _Walk:
         identity = self._ids.get(node.mem_id)
         plain = look is None and identity is None and node.mem_id not in self._inert
         if plain and tag in _TRANSPARENT:
-            return self._mark_end() if tag == "sup" else None
+            return self._open_inline(self._mark_end() if tag == "sup" else None)
         if tag == "template" and "shadowrootmode" in node.attributes:
             self._shadow(node)
             return _SKIP
@@ -327,12 +345,8 @@ class _Walk:
             self._closed,
             self._invisible,
             self._lines,
+            self._transformed,
         )
-        if identity:
-            self._order += 1
-            self._open_ids.append((self._order, identity))
-            if self._in_heading and self._heading_id is None:
-                self._heading_id = (self._order, identity)
         joint = _joint(tag, look)
         inert = node.mem_id in self._inert
         if inert:
@@ -343,10 +357,18 @@ class _Walk:
             joint = joint or "invisible"
         if joint:
             self._cut(joint)
+        if identity:
+            # Behind the cut: text that stands before the element isn't near its id.
+            self._order += 1
+            self._open_ids.append((self._order, identity))
+            if self._in_heading and self._heading_id is None:
+                self._heading_id = (self._order, identity)
         atomic = joint not in ("", "block", "br")
         self._atomic += atomic
         if atomic and not (self._gap or self._space_before):
             self._opens = True
+        close_inline = None if joint else self._open_inline(None)
+        inlines, self._inlines = (self._inlines, []) if joint else (None, self._inlines)
         undo_heading = None
         if tag in _HEADING:
             undo_heading = self._open_heading(_HEADING[tag], identity)
@@ -358,6 +380,8 @@ class _Walk:
                 self._closed = self._offset + 1
         elif tag == "summary" and self._details:
             self._closed = self._details[-1][0]
+        if (node.attributes.get("hidden") or "").lower() == "until-found":
+            self._closed = self._offset + 1
         if joint == "block":
             self._tag = tag
         kind = _kind(tag) if look is None else max(_kind(tag), _kind_by_look(look))
@@ -366,6 +390,7 @@ class _Walk:
             kind = Kind.HIDDEN
         if look is not None:
             self._invisible = look.hidden
+            self._transformed = look.transformed
         if kind > self._kind:
             self._kind = kind
         if look is not None and look.white_space is not None:
@@ -384,6 +409,10 @@ class _Walk:
                 mark_end()
             if joint:
                 self._cut(joint)
+            if close_inline is not None:
+                close_inline()
+            if inlines is not None:
+                self._inlines = [True] * len(inlines) if joint in _RESTARTING else inlines
             self._atomic -= atomic
             self._closes = self._closes or atomic
             if undo_heading is not None:
@@ -394,7 +423,7 @@ class _Walk:
                 self._details.pop()
             self._closed = before[4]
             self._invisible = before[5]
-            self._lines = before[6]
+            self._lines, self._transformed = before[6:]
             self._kind, self._pre, self._tag = before[0], before[1], before[2]
             del self._open_ids[before[3] :]
 
@@ -407,6 +436,8 @@ class _Walk:
                     self._cut("br")
                 self._text(line)
             return
+        if self._transformed and not raw.isascii() and any(map(_is_recast, raw)):
+            self._recast = True
         if self._pre:
             if self._length or raw.strip():
                 self._pieces.append(raw)
@@ -427,6 +458,18 @@ class _Walk:
                 return
         self._pieces.append(text)
         self._length += len(text)
+
+    def _open_inline(self, undo: Any) -> Any:
+        """Note an element that doesn't cut; returns what to do when it is left."""
+        self._inlines.append(False)
+
+        def close() -> None:
+            if undo is not None:
+                undo()
+            if self._inlines.pop() and self._length:
+                self._resumed.append(self._length)
+
+        return close
 
     def _mark_end(self) -> Any:
         start = self._length
@@ -493,6 +536,8 @@ class _Walk:
             self._rejoin(joint)
             return
         kind = Kind.HIDDEN if self._invisible else self._kind
+        if self._recast:
+            kind = max(kind, Kind.FOREIGN)
         if kind is Kind.TEXT and self._article_only and not self._main:
             kind = Kind.CHROME
         start = self._offset
@@ -517,6 +562,11 @@ class _Walk:
                 self._opens,
                 self._closes,
                 self._closed,
+                tuple(
+                    start + at - lead
+                    for at in dict.fromkeys(self._resumed)
+                    if lead < at < lead + len(text)
+                ),
             )
         )
         self._opens = self._closes = False
@@ -527,6 +577,8 @@ class _Walk:
         self._pieces = []
         self._length = 0
         self._marks = []
+        self._resumed = []
+        self._recast = False
         self._space_before = False
         self._gap = space
 
@@ -562,6 +614,16 @@ class _Walk:
 
 
 _SKIP = object()
+
+
+@lru_cache(maxsize=4096)
+def _is_recast(c: str) -> bool:
+    """Whether another case of a character is another letter, as of a dotless i.
+
+    Chromium and WebKit search what `text-transform` makes of a text, Firefox what is written.
+    """
+    cases = (c, c.upper(), c.lower(), c.title())
+    return len({fold_text(case, CHROMIUM).text for case in cases}) > 1
 
 
 def _joint(tag: str, look: Look | None) -> str:

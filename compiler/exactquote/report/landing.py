@@ -45,11 +45,21 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Hazard:
+    """What a page does against the links into it, and what mends it."""
+
+    page: str
+    message: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
 class Landed:
     """All that a run found. `results` go by link, then by browser in the order of `browsers`.
 
-    `others` counts every uncited link with a directive, `by_element_id` those without one;
-    `refused` counts citations that have no link. `seed` is None when nothing was drawn.
+    `others` counts every uncited link that shows its sentence, by directive or by block;
+    `by_element_id` those that lead to a section only; `hazards` are what Chromium saw pages
+    do; `refused` counts citations that have no link. `seed` is None when nothing was drawn.
     """
 
     build_id: str
@@ -61,6 +71,12 @@ class Landed:
     by_element_id: int = 0
     refused: int = 0
     seed: int | None = None
+    hazards: tuple[Hazard, ...] = ()
+
+    @property
+    def by_block(self) -> int:
+        """How many of the links that were opened lead to a block of the page."""
+        return sum(asked.link.by_block for asked in self.asked)
 
     @property
     def failed(self) -> bool:
@@ -90,6 +106,9 @@ def _miss(result: Result, landing: Landing) -> Outcome:
         return "frozen"
     if landing.error is not None:
         return "timed out" if _SLOW in landing.error else "no answer"
+    if result.link.by_block:
+        target = landing.target
+        return "other text" if target is not None and target.shown else "not found"
     if not landing.matched:
         return "not found"
     pixels = result.browser == "webkit"
@@ -107,6 +126,9 @@ def landing_text(landed: Landed, *, color: bool, summary: bool, exact: bool) -> 
             lines += [*_failure(asked, result, found, paint), ""]
         elif exact:
             lines.append(f"{paint(_GREEN, 'exact')} {result.browser} {_name(asked)}")
+    for hazard in landed.hazards:
+        at = paint(_BOLD, visible(hazard.page))
+        lines += [f"warning: {at}: {hazard.message}", f"  cure: {hazard.help}", ""]
     if summary:
         lines += [*([""] if exact and lines and lines[-1] else []), *_table(landed)]
         lines += ["", *_summary(landed, paint)]
@@ -141,6 +163,11 @@ def _name(asked: Asked) -> str:
 def _got(result: Result, landing: Landing) -> str:
     if landing.error is not None:
         return visible(landing.error)
+    if result.link.by_block:
+        target = landing.target
+        if target is None:
+            return "no element of that id"
+        return _shown(target.text) if target.shown else "the element is not in view"
     if not landing.matched:
         return "nothing is highlighted"
     again = Result(result.link, result.browser, (landing,), exact=False, flaky=False)
@@ -210,8 +237,11 @@ def _summary(landed: Landed, paint: _Paint) -> Iterator[str]:
         else:
             opened += f" and {drawn} of {many(landed.others, 'other')} (seed {landed.seed})"
     yield f"{opened} in {', '.join(landed.browsers)}."
+    if landed.by_block:
+        yield paint(_DIM, f"By block, which the page marks: {landed.by_block} of them.")
     if landed.by_element_id:
-        yield paint(_DIM, f"By element id only, not judged: {landed.by_element_id}.")
+        why = "`exactquote stats -v` says why"
+        yield paint(_DIM, f"By section only, not judged: {landed.by_element_id}; {why}.")
     if landed.refused:
         yield f"{many(landed.refused, 'citation')} refused; `exactquote check` says why."
     if not landed.results:
@@ -233,6 +263,7 @@ def landing_json(landed: Landed) -> str:
             "cited": cited,
             "others_opened": len(landed.asked) - cited,
             "others": landed.others,
+            "by_block": landed.by_block,
             "by_element_id": landed.by_element_id,
             "refused": landed.refused,
         },
@@ -247,6 +278,9 @@ def landing_json(landed: Landed) -> str:
             }
             for name in landed.browsers
         ],
+        "hazards": [
+            {"page": one.page, "message": one.message, "help": one.help} for one in landed.hazards
+        ],
         "landings": [_object(*one) for one in landed.landings()],
     }
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
@@ -260,14 +294,19 @@ def _object(asked: Asked, result: Result, found: Outcome) -> dict[str, Any]:
         "cited": asked.cited,
         "browser": result.browser,
         "outcome": found,
-        "attempts": [
-            {
-                "text": landing.text,
-                "ranges": landing.ranges,
-                "element_id": landing.element_id,
-                "before": landing.before,
-                "error": landing.error,
-            }
-            for landing in result.landings
-        ],
+        "attempts": [_attempt(landing, result.link.by_block) for landing in result.landings],
+    }
+
+
+def _attempt(landing: Landing, by_block: bool) -> dict[str, Any]:
+    text, element_id = landing.text, landing.element_id
+    if by_block:
+        target = landing.target
+        text, element_id = (target.text, target.id) if target else (None, None)
+    return {
+        "text": text,
+        "ranges": landing.ranges,
+        "element_id": element_id,
+        "before": landing.before,
+        "error": landing.error,
     }

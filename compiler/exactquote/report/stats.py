@@ -14,6 +14,7 @@ from exactquote.deeplink.directive import Directive, parse
 from exactquote.deeplink.generate import NoLink, deep_link
 from exactquote.deeplink.match import land
 from exactquote.deeplink.views import BROWSERS
+from exactquote.emit.blocks import give_ids
 from exactquote.model import Passage, Place, Span
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.graphemes import is_boundary
@@ -27,6 +28,10 @@ EXAMPLES_MAX = 5
 
 Shape = Literal["exact", "context", "range"]
 SHAPES: tuple[Shape, ...] = ("exact", "context", "range")
+
+Kind = Literal["prose", "code"]
+KINDS: tuple[Kind, ...] = ("prose", "code")
+"""Code is what stands preformatted on its page; programs repeat themselves more than people."""
 
 # The joints at which a passage ends for every browser.
 _HARD = frozenset({"block", "br"})
@@ -52,16 +57,20 @@ class Example:
 
 @dataclass(slots=True)
 class Figures:
-    """How many passages are linked in which shape, and how long their links are."""
+    """How many passages are linked in which shape, and how long their links are.
+
+    `by_block` have no directive but a block that shows them; `unlinked` have neither.
+    """
 
     shapes: Counter[Shape] = field(default_factory=Counter)
+    by_block: int = 0
     unlinked: int = 0
     lengths: list[int] = field(default_factory=list)
 
     @property
     def passages(self) -> int:
         """All passages that were counted."""
-        return self.shapes.total() + self.unlinked
+        return self.shapes.total() + self.by_block + self.unlinked
 
     def percentile(self, share: float) -> int:
         """The length that this share of all links doesn't exceed; 0 where there is none."""
@@ -75,10 +84,11 @@ class Figures:
 
 @dataclass(slots=True)
 class Stats:
-    """Figures of each document and of all, and why passages have no directive."""
+    """Figures of each document, of prose, of code and of all, and why some have no directive."""
 
     documents: dict[str, Figures] = field(default_factory=dict)
     total: Figures = field(default_factory=Figures)
+    kinds: dict[Kind, Figures] = field(default_factory=lambda: {kind: Figures() for kind in KINDS})
     reasons: Counter[Reason] = field(default_factory=Counter)
     examples: dict[Reason, list[Example]] = field(default_factory=dict)
 
@@ -88,27 +98,47 @@ def count(
     passages: Iterable[Passage],
     locate: Callable[[Page, Span], Place],
     progress: Callable[[int], None] | None = None,
+    raw: Mapping[str, str] | None = None,
 ) -> Stats:
-    """Try to link every passage; `locate` finds where one is written."""
+    """Try to link every passage; `locate` finds where one is written.
+
+    `raw` is the HTML of those pages whose blocks can be given ids, by document.
+    """
     stats = Stats({page.path: Figures() for page in pages.values()})
+    unpinned: dict[str, list[Passage]] = {}
     for number, passage in enumerate(passages):
         if progress is not None:
             progress(number)
         page = pages[passage.doc]
         link = deep_link(page, passage.span)
-        for figures in (stats.documents[page.path], stats.total):
-            if isinstance(link, NoLink):
-                figures.unlinked += 1
-            else:
+        if not isinstance(link, NoLink):
+            for figures in _figures_of(stats, page, passage):
                 figures.shapes[shape(link.directive)] += 1
                 figures.lengths.append(len(link.href))
-        if isinstance(link, NoLink):
+        else:
+            unpinned.setdefault(passage.doc, []).append(passage)
             reason = why(page, passage.span, link)
             stats.reasons[reason] += 1
             kept = stats.examples.setdefault(reason, [])
             if len(kept) < EXAMPLES_MAX:
                 kept.append(Example(locate(page, passage.span), passage.quote))
+    for doc, listed in unpinned.items():
+        shown = give_ids(raw[doc], pages[doc], listed).ids if raw and doc in raw else {}
+        for passage in listed:
+            for figures in _figures_of(stats, pages[doc], passage):
+                figures.by_block += passage.id in shown
+                figures.unlinked += passage.id not in shown
     return stats
+
+
+def _figures_of(stats: Stats, page: Page, passage: Passage) -> tuple[Figures, ...]:
+    """All the figures that a passage counts in."""
+    return stats.documents[page.path], stats.kinds[kind(page, passage.span)], stats.total
+
+
+def kind(page: Page, span: Span) -> Kind:
+    """Whether a passage is prose or code."""
+    return "code" if page.runs[page.run_at(span.start)].pre else "prose"
 
 
 def shape(fragment: str) -> Shape:
@@ -167,7 +197,7 @@ def stats_text(
 
 
 def _table(stats: Stats, documents: bool, color: bool) -> Iterator[str]:
-    head = ["page", "passages", *SHAPES, "id only", "median", "95 %"]
+    head = ["page", "passages", *SHAPES, "block", "section", "median", "95 %"]
     by_page = [_row(visible(path), one) for path, one in stats.documents.items()]
     rows = [head, *(by_page if documents else []), _row("total", stats.total)]
     *above, last = columns(rows)
@@ -177,15 +207,35 @@ def _table(stats: Stats, documents: bool, color: bool) -> Iterator[str]:
     linked = stats.total.shapes.total()
     pages = many(len(stats.documents), "page")
     yield f"{linked} of {many(stats.total.passages, 'passage')} on {pages} have a proved link."
-    others = "The others are linked by element id only. " if stats.total.unlinked else ""
+    if stats.kinds["code"].passages:
+        yield f"{_share(stats, 'prose')}, {_share(stats, 'code')}."
+    total = stats.total
+    others = f"By block, which the page marks: {total.by_block}. " if total.by_block else ""
+    if total.unlinked:
+        others += f"In no block of their own, and linked by section only: {total.unlinked}. "
     dim = f"{others}Lengths are of the href, in characters."
     yield f"{_DIM}{dim}{_OFF}" if color else dim
+
+
+def _share(stats: Stats, kind: Kind) -> str:
+    figures = stats.kinds[kind]
+    linked, passages = figures.shapes.total(), figures.passages
+    # Rounded down: 100 % is said of all alone.
+    share = f" ({linked * 1000 // passages / 10:g} %)" if passages else ""
+    return f"{kind.capitalize() if kind == 'prose' else kind}: {linked} of {passages}{share}"
 
 
 def _row(name: str, figures: Figures) -> list[str]:
     shapes = (str(figures.shapes[one]) for one in SHAPES)
     lengths = (f"{figures.median():g}", str(figures.percentile(0.95)))
-    return [name, str(figures.passages), *shapes, str(figures.unlinked), *lengths]
+    return [
+        name,
+        str(figures.passages),
+        *shapes,
+        str(figures.by_block),
+        str(figures.unlinked),
+        *lengths,
+    ]
 
 
 def _reasons(
@@ -211,6 +261,8 @@ def stats_json(stats: Stats, shown: Callable[[str], str]) -> str:
     value = {
         "version": VERSION,
         "total": _figures(stats.total),
+        "prose": _figures(stats.kinds["prose"]),
+        "code": _figures(stats.kinds["code"]),
         "documents": [{"page": path, **_figures(one)} for path, one in stats.documents.items()],
         "reasons": [
             {
@@ -226,10 +278,12 @@ def stats_json(stats: Stats, shown: Callable[[str], str]) -> str:
 
 
 def _figures(figures: Figures) -> dict[str, Any]:
+    shapes: dict[str, int] = {one: figures.shapes[one] for one in SHAPES}
     return {
         "passages": figures.passages,
-        **{one: figures.shapes[one] for one in SHAPES},
-        "element_id_only": figures.unlinked,
+        **shapes,
+        "block": figures.by_block,
+        "section_only": figures.unlinked,
         "href_chars_median": figures.median(),
         "href_chars_95": figures.percentile(0.95),
     }

@@ -1,0 +1,63 @@
+"""What a page does against its own links as it loads is seen, and told with a cure."""
+
+from __future__ import annotations
+
+import pytest
+
+from exactquote.browsers.oracle import Link
+from exactquote.cli.land import watch_pages
+from exactquote.report.landing import Asked
+from tests.browser.landing import Browsers
+
+TEXT = "<main><p id=a>The store is small.</p><p id=b>It opens late.</p></main>"
+LATER = "addEventListener('load', () => setTimeout(() => { %s }, 200))"
+
+# name, what the page's script does, part of what is said of it ("" for nothing)
+STORIES = [
+    ("text is put in after the load", LATER % "a.after('More text.')", "text comes into"),
+    ("the article is put in anew", "onload = () => { const m = document.querySelector('main');"
+     " m.innerHTML = m.innerHTML; }", "is replaced"),
+    ("a word is changed", LATER % "a.firstChild.data = 'The shop is small.'", "is replaced"),
+    ("it scrolls to the top", "onload = () => scrollTo(0, 0)", "scrolls it"),
+    ("it scrolls the root element", "onload = () => { document.documentElement.scrollTop = 0; }",
+     "scrolls it"),
+    ("it brings another element into view", "onload = () => b.scrollIntoView()", "scrolls it"),
+    ("it replaces the address", "history.replaceState(null, '', location.pathname)",
+     "changes its address"),
+    ("it sets the fragment", "onload = () => { location.hash = 'b'; }", "changes its address"),
+    ("it leads on", "location.replace('other.html')", "leads on"),
+    ("it leads on after the load", LATER % "location.href = 'other.html'", "leads on"),
+    ("it adds a class", LATER % "document.body.classList.add('js')", ""),
+    ("it adds a comment and a style",
+     LATER % "a.append(document.createComment('x'), document.createElement('style'))", ""),
+    ("it puts text elsewhere", LATER % "document.body.append('Results: none')", ""),
+    ("it scrolls when it is clicked", "onclick = () => scrollTo(0, 0)", ""),
+]  # fmt: skip
+
+
+def page(script: str) -> bytes:
+    head = "<!doctype html><meta charset=utf-8><title>t</title>"
+    return f"{head}{TEXT}<script>{script}</script>".encode()
+
+
+@pytest.mark.parametrize(
+    ("script", "said"), [one[1:] for one in STORIES], ids=[s[0] for s in STORIES]
+)
+def test_what_a_page_does_is_told(browsers: Browsers, script: str, said: str) -> None:
+    assert browsers["chromium"]
+    site = {"dir/page.html": page(script), "dir/other.html": page("")}
+    link = Link("dir/page.html#:~:text=The%20store%20is%20small.", "The store is small.")
+    found = watch_pages(site, [Asked("a", link, True)], ["chromium"])
+    assert [one.page for one in found] == ["dir/page.html"] * bool(said), found
+    assert all(said in one.message and one.help for one in found)
+
+
+def test_a_page_without_scripts_is_not_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(name: str) -> None:
+        raise AssertionError("a browser was started")
+
+    monkeypatch.setattr("exactquote.cli.land.open_browser", started)
+    site = {"page.html": TEXT.encode()}
+    assert watch_pages(site, [Asked("a", Link("page.html#a", "x"), True)], ["chromium"]) == ()
+    site = {"page.html": page("")}
+    assert watch_pages(site, [Asked("a", Link("page.html#a", "x"), True)], ["firefox"]) == ()
