@@ -11,7 +11,9 @@ class Chunk:
 
     `trail` holds the headings above it, outermost first, without the page's title;
     `anchor` is the id of the nearest element before it, or "". `aliases` are other words
-    that the page's author wants it found by.
+    that the page's author wants it found by. `headings` are those passages that are headings:
+    they say where an answer stands, and are none. `faq` marks a reviewed answer, which is to
+    be given nearly word for word.
     """
 
     doc: str
@@ -22,6 +24,8 @@ class Chunk:
     text: str
     passages: tuple[str, ...]
     aliases: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
+    faq: bool = False
 
 
 def indexed_text(chunk: Chunk) -> str:

@@ -1,0 +1,1 @@
+"""Turns texts into vectors, keeping on the disk what was made before."""

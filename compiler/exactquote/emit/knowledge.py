@@ -1,0 +1,98 @@
+"""Turns the chunks of a build into its knowledge base: the files that questions are asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from exactquote.settings import KnowledgeSettings
+from exactquote_site.knowledge.chunk import Chunk, indexed_text
+from exactquote_site.knowledge.embedders import Embedder
+from exactquote_site.knowledge.postings import Postings
+from exactquote_site.knowledge.stored import (
+    CHUNKS_PATH,
+    HEADER_PATH,
+    VECTORS_PATH,
+    WORDS_PATH,
+    EmbedderNote,
+    Header,
+    chunks_json,
+    header_json,
+    sealed,
+)
+from exactquote_site.knowledge.tokens import estimated_tokens
+from exactquote_site.knowledge.vectors import Vectors
+from exactquote_site.knowledge.words import corpus_words, fingerprint
+
+# A progress line moves, and an endpoint is asked for many texts at once.
+_EMBEDDED_AT_ONCE = 64
+
+
+def knowledge_files(
+    chunks: Sequence[Chunk],
+    embedder: Embedder | None,
+    settings: KnowledgeSettings,
+    build_id: str,
+    progress: Callable[[str, int, int], None] | None = None,
+    *,
+    quotes: Mapping[str, str] | None = None,
+) -> dict[str, bytes]:
+    """The files by path; without an embedder there are no vectors among them.
+
+    With `quotes`, the texts of passages by id, each sentence has a vector, too. Passes on what
+    the embedder raises.
+    """
+    terms = corpus_words((indexed_text(chunk), chunk.language) for chunk in chunks)
+    vectors = None
+    if embedder is not None and settings.embedder != "none" and chunks:
+        vectors = _vectors(chunks, quotes, embedder, progress)
+    files = {
+        HEADER_PATH: header_json(_header(chunks, vectors, settings, build_id)),
+        CHUNKS_PATH: chunks_json(chunks, build_id),
+        WORDS_PATH: sealed("words", build_id, Postings.build(terms).to_bytes()),
+    }
+    if vectors is not None:
+        files[VECTORS_PATH] = sealed("vectors", build_id, vectors.to_bytes())
+    return files
+
+
+def _vectors(
+    chunks: Sequence[Chunk],
+    quotes: Mapping[str, str] | None,
+    embedder: Embedder,
+    progress: Callable[[str, int, int], None] | None,
+) -> Vectors:
+    texts = [indexed_text(chunk) for chunk in chunks]
+    if quotes is not None:
+        texts += [quotes[passage] for chunk in chunks for passage in chunk.passages]
+    rows = []
+    for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
+        if progress is not None:
+            progress("embedding", start, len(texts))
+        rows.append(embedder.embed(texts[start : start + _EMBEDDED_AT_ONCE]))
+    return Vectors(embedder.id, np.concatenate(rows))
+
+
+def _header(
+    chunks: Sequence[Chunk],
+    vectors: Vectors | None,
+    settings: KnowledgeSettings,
+    build_id: str,
+) -> Header:
+    tokens = sum(estimated_tokens(indexed_text(chunk)) for chunk in chunks)
+    note = None
+    if vectors is not None and settings.embedder != "none":
+        note = EmbedderNote(settings.embedder, settings.model, vectors.embedder, vectors.dimension)
+    return Header(
+        build_id=build_id,
+        mode="whole" if tokens <= settings.whole_notes_tokens_max else "retrieve",
+        chunks=len(chunks),
+        passages=sum(len(chunk.passages) for chunk in chunks),
+        tokens=tokens,
+        languages=tuple(sorted({chunk.language for chunk in chunks if chunk.language})),
+        words_weight=settings.words_weight,
+        meaning_weight=settings.meaning_weight,
+        words=fingerprint(),
+        embedder=note,
+    )

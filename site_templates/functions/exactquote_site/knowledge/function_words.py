@@ -1,0 +1,169 @@
+"""Which words of English and German say nothing by themselves, and which turn a sentence round.
+
+The lists are closed classes of the two languages, not vocabulary of any corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What a paraphrase may add, drop or change without saying anything else.
+FUNCTION_WORDS = {
+    "en": _words(
+        "a an the this that these those there here it its itself he she his her they their them"
+        " themselves i me my we us our you your yours yourself who whom whose which what"
+        " is are was were be been being am do does did doing done has have had having"
+        " of to and or at by on in into onto for from with as so than if when while where how"
+        " then thus hence therefore because since though although but yet also too very quite"
+        " such like e.g i.e etc via per about over through between among within during against"
+        " upon under above below up down out off back again further own both either else"
+        " can could will would shall let lets now just even still already well rather whether"
+        " until till otherwise whenever wherever however moreover instead ve re ll s d m eg ie due"
+    ),
+    "de": _words(
+        "der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen"
+        " diesem jener jene jenes jenen jenem derselbe dieselbe dasselbe dieselben denselben"
+        " was welche welcher welches welchen welchem wer wen wem wie warum wo wann woher wohin"
+        " ich mich mir mein meine meinen meinem meiner wir uns unser unsere du dich dir dein"
+        " deine sie ihr ihre ihnen ihren ihrem ihrer er es man sich sein seine seinen seinem"
+        " seiner seines dessen deren denen ist sind war waren wäre wären bin bist wird werden"
+        " wurde wurden würde würden worden geworden gewesen kann können könnten konnte hat"
+        " haben hatte hatten hätte und oder zu zum zur im in ins am an ans beim bei vom von mit"
+        " für auf aus durch über unter zwischen gegen um als dass ob wenn falls weil da denn"
+        " dann hier dort auch noch schon so doch mal aber sowie sowohl indem damit dafür dazu"
+        " daran darauf davon darin dabei daher deshalb also wobei jedoch bzw usw z.b d.h sehr"
+        " etwa eben ja selbst seinerseits wiederum während seit laut eigen eigene eigenen wohl"
+        " wer nach vor sonst andernfalls bitte nun jetzt via pro je"
+        " soweit sofern möchte möchten bis einander gegenseitig innerhalb außerhalb trotz wegen"
+        " mithilfe anhand gemäß somit dadurch hierbei hierfür hierzu zwar nämlich sogar ob"
+        " außerdem ansonsten obwohl sodass beziehungsweise beide beiden beides"
+    ),
+}
+# Verbs and nouns that hold a place only; a claim isn't told apart by them alone.
+FAINT_WORDS = {
+    "en": _words(
+        "use used uses using make makes made making get gets got getting give gives given giving"
+        " take takes took taken taking go goes went gone going come comes came put puts set sets"
+        " thing things way ways case cases kind kinds sort sorts stand stands want wants certain"
+        " simply easily easy mean means happen happens become becomes keep keeps result results"
+        " represent represents able possible whole entire one ones someone something anything"
+        " value values others other another same different new single particular specific general"
+    ),
+    "de": _words(
+        "verwenden verwendet verwende verwendete verwendeten nutzen nutzt benutzen benutzt"
+        " machen macht gemacht geben gibt gegeben gehen geht kommen kommt lassen lässt tun tut"
+        " nehmen nimmt stellen stellt stehen steht liegen liegt sache sachen art arten weise"
+        " fall fälle fällen einfach einfache einfachen möglich wollen will bedeutet bedeuten"
+        " heißt erhalten erhält bekommen bekommt ganz ganze ganzen andere anderen anderer anderes"
+        " gleich gleiche gleichen neu neue neuen bestimmt bestimmte bestimmten allgemein"
+        " verfügt verfügen beispiel beispielsweise"
+    ),
+}
+NEGATORS = {
+    "en": _words(
+        "not no never none nothing nobody nowhere neither nor without cannot hardly rarely seldom"
+        " barely n't"
+    ),
+    "de": _words(
+        "nicht nichts nie niemals kein keine keinen keinem keiner keines keinerlei niemand ohne"
+        " weder kaum selten nirgends statt anstatt anstelle"
+    ),
+}
+# Classes of words that say how many, how often, whether and in what order. A claim that has
+# one needs it in its passage, with the exceptions that `quantities.py` makes.
+OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "all": {
+        "en": _words("all every each always any whatever everything everyone entirely"),
+        "de": _words(
+            "alle allen aller alles allem jede jeder jedes jeden jedem immer stets sämtliche"
+            " sämtlichen jederzeit überall beliebige beliebigen beliebig"
+        ),
+    },
+    "most": {
+        "en": _words("most mostly usually generally typically normally majority often frequently"),
+        "de": _words(
+            "meist meiste meisten meistens normalerweise üblicherweise überwiegend oft häufig"
+            " häufiger mehrheit gewöhnlich"
+        ),
+    },
+    "some": {
+        "en": _words("some several multiple sometimes occasionally partly various"),
+        "de": _words(
+            "manche manchen mancher manches manchmal einige einigen einiger mehrere mehreren"
+            " teils teilweise gelegentlich verschiedene verschiedenen"
+        ),
+    },
+    "many": {"en": _words("many"), "de": _words("viele vielen vieler")},
+    "few": {"en": _words("few"), "de": _words("wenige wenigen weniger")},
+    "only": {
+        "en": _words("only solely exclusively alone merely"),
+        "de": _words("nur ausschließlich allein lediglich bloß einzig"),
+    },
+    "may": {
+        "en": _words("may might perhaps possibly maybe probably likely"),
+        "de": _words(
+            "möglicherweise vielleicht eventuell wahrscheinlich vermutlich gegebenenfalls könnte"
+            " könnten"
+        ),
+    },
+    "must": {
+        "en": _words("must required requires require mandatory necessary needs need needed"),
+        "de": _words(
+            "muss müssen musst müsste müssten erforderlich erforderliche erforderlichen notwendig"
+            " nötig pflicht verpflichtend"
+        ),
+    },
+    "should": {
+        "en": _words("should ought recommended"),
+        "de": _words("sollte sollten sollen soll empfohlen"),
+    },
+    "before": {
+        "en": _words("before prior earlier beforehand previously"),
+        "de": _words("bevor vorher zuvor vorab"),
+    },
+    "after": {
+        "en": _words("after afterwards later subsequently"),
+        "de": _words("nachdem danach nachher anschließend hinterher"),
+    },
+    "except": {
+        "en": _words("except unless excluding besides"),
+        "de": _words("außer ausgenommen abgesehen"),
+    },
+    "more": {
+        "en": _words("more greater larger bigger higher longer"),
+        "de": _words("mehr größer größere größeren höher höhere länger"),
+    },
+    "less": {
+        "en": _words("less fewer smaller lower shorter"),
+        "de": _words("kleiner kleinere niedriger niedrigere kürzer"),
+    },
+}
+# A statement ends at these, and with it the reach of a negation.
+CLAUSE_WORDS = {
+    "en": _words("and or but because since if when whenever unless although though while whereas"
+                 " which that who where so until whether nor as"),
+    "de": _words("und oder aber sondern weil da wenn falls obwohl während dass damit sodass welche"
+                 " welcher welches indem bis denn jedoch als"),
+}  # fmt: skip
+# Two halves of a sentence are told apart by these.
+COORDINATORS = _words("and but or while whereas und oder aber während sondern jedoch")
+PASSIVE_AGENT = {"en": _words("by"), "de": _words("von vom durch")}
+PASSIVE = {
+    "en": _words("is are was were be been being gets get"),
+    "de": _words("wird werden wurde wurden worden geworden"),
+}
+# Between two names these say which is which; "and" doesn't.
+DIRECTIONS = {
+    "en": _words("to from into onto before after than over via through without in by on"),
+    "de": _words("zu zum zur von vom aus in ins nach vor bevor nachdem als via durch ohne"),
+}
+# A particle at the end of a German clause belongs to its verb: "löst ... aus" is "auslösen".
+PARTICLES = _words(
+    "ab an auf aus bei ein fest fort frei her hin los mit nach um vor weg weiter zu zurück"
+    " zusammen wieder hinzu dar durch über unter bereit statt sicher"
+)

@@ -1,0 +1,97 @@
+"""Tells whether two sentences deny the same things, by what each negation reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from exactquote_site.knowledge.statement import Kind, Statement, Token
+
+# How many words that say something a negation reaches. Further on it is about other things.
+REACH = 4
+_NEAREST = 2
+_NOT_EVEN_DENIED = frozenset(("only", "just", "nur", "bloß"))
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A negation, and the tokens it reaches, nearest first."""
+
+    negator: Token
+    reach: tuple[Token, ...]
+
+
+def denials(statement: Statement) -> tuple[Denial, ...]:
+    """Every negation of a sentence. "Not only" denies nothing."""
+    return tuple(_denials(statement.tokens, statement.language == "de"))
+
+
+def undenied(
+    claim: Sequence[Denial], passage: Sequence[Denial], said: Collection[str]
+) -> tuple[Token | None, Token | None]:
+    """A negation that the claim alone has, and one that the passage alone has.
+
+    `said` are all keys of the claim: a negation in the passage is about the claim only where
+    it reaches what the claim says.
+    """
+    ours = next(
+        (one.negator for one in claim if not any(_about_one(one, other) for other in passage)),
+        None,
+    )
+    theirs = next(
+        (
+            other.negator
+            for other in passage
+            if _touches(other, said) and not any(_about_one(one, other) for one in claim)
+        ),
+        None,
+    )
+    return ours, theirs
+
+
+def _denials(tokens: Sequence[Token], german: bool) -> Iterator[Denial]:
+    for number, token in enumerate(tokens):
+        if token.kind is not Kind.NEGATOR:
+            continue
+        following = tokens[number + 1] if number + 1 < len(tokens) else None
+        if following is not None and following.text.casefold() in _NOT_EVEN_DENIED:
+            continue
+        after = [
+            other
+            for other in tokens[number + 1 :]
+            if other.clause == token.clause and _reached(other)
+        ]
+        # German puts "nicht" behind what it denies where the verb stands first, and between
+        # an object and its verb.
+        before = [
+            other
+            for other in reversed(tokens[:number])
+            if other.clause == token.clause and _reached(other)
+        ]
+        reach = after[:REACH] or before[:REACH]
+        if after and german:
+            reach += before[:REACH]
+        if not reach:
+            reach = [other for other in tokens[number + 1 :] if _reached(other)][:REACH]
+        yield Denial(token, tuple(reach))
+
+
+def _reached(token: Token) -> bool:
+    return token.says or token.kind in (Kind.FAINT, Kind.OPERATOR)
+
+
+def _about_one(one: Denial, other: Denial) -> bool:
+    return any(
+        a.keys & b.keys or (a.figure is not None and b.figure is not None)
+        for a in one.reach
+        for b in other.reach
+        if a.kind is not Kind.FAINT
+    )
+
+
+def _touches(denial: Denial, said: Collection[str]) -> bool:
+    near = [token for token in denial.reach if token.kind is not Kind.FAINT][:_NEAREST]
+    if near and denial.negator.text.casefold() == "without" and near[0].text.endswith("ing"):
+        # "Without reading the file" denies the reading, not the file.
+        near = near[:1]
+    return any(not token.keys.isdisjoint(said) for token in near)

@@ -1,0 +1,257 @@
+"""Turns a sentence into what of it can be compared: words, names, figures, and their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from exactquote_site.knowledge.figures import Figure, figures
+from exactquote_site.knowledge.function_words import (
+    CLAUSE_WORDS,
+    COORDINATORS,
+    FAINT_WORDS,
+    FUNCTION_WORDS,
+    NEGATORS,
+    OPERATORS,
+    PARTICLES,
+)
+from exactquote_site.knowledge.shapes import as_typed
+from exactquote_site.knowledge.stems import primary, stem
+from exactquote_site.knowledge.word_forms import keys
+
+LANGUAGES = ("en", "de")
+
+
+# Two words that say something, or one and an operator or a faint word.
+WEIGHT_MIN = 3
+
+
+class Kind(Enum):
+    """What a token is to a comparison."""
+
+    WORD = "word"
+    FAINT = "faint word"
+    NAME = "name"
+    FIGURE = "figure"
+    NEGATOR = "negator"
+    OPERATOR = "operator"
+    FUNCTION = "function word"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, name or figure.
+
+    `place` counts tokens from 0. `clause` and `half` are the numbers of the clause, and of
+    the part between coordinations, that it is in. `operator` is the class of an operator.
+    """
+
+    text: str
+    kind: Kind
+    keys: frozenset[str]
+    place: int
+    clause: int
+    half: int
+    figure: Figure | None = None
+    operator: str = ""
+
+    @property
+    def says(self) -> bool:
+        """Whether it is content, and not the frame that holds it."""
+        return self.kind in (Kind.WORD, Kind.NAME, Kind.FIGURE)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence, taken apart. `language` is `en`, `de` or another primary subtag.
+
+    `places` are those of the tokens that have a key.
+    """
+
+    text: str
+    language: str
+    tokens: tuple[Token, ...]
+    places: Mapping[str, tuple[int, ...]]
+
+    @property
+    def content(self) -> tuple[Token, ...]:
+        """The tokens that say something, faint words left out."""
+        return tuple(token for token in self.tokens if token.says)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question, which states nothing."""
+        return self.text.rstrip("\"')”’» ").endswith(("?", "？"))
+
+    @property
+    def instructs(self) -> bool:
+        """Whether it tells its reader to do something: "Use …", "Verwenden Sie …"."""
+        return _INSTRUCTS[self.language].search(self.text) is not None
+
+
+def read_statement(text: str, language: str) -> Statement:
+    """Take a sentence apart, in one pass over it."""
+    tongue = primary(language)
+    typed = as_typed(_spelled(text))
+    tokens = _with_particles(list(_tokens(typed, tongue)), tongue)
+    places: dict[str, tuple[int, ...]] = {}
+    for token in tokens:
+        for key in token.keys:
+            places[key] = (*places.get(key, ()), token.place)
+    return Statement(text, tongue, tuple(tokens), places)
+
+
+def weight(tokens: Iterable[Token]) -> int:
+    """How much tokens say; below `WEIGHT_MIN` it is too little to be looked for."""
+    framed = (Kind.FAINT, Kind.OPERATOR)
+    return sum(2 if token.says else token.kind in framed for token in tokens)
+
+
+def guessed_language(text: str) -> str:
+    """`de` or `en`, whichever has more of its function words in the text; "" for neither."""
+    found = [word.lower() for word in re.findall(r"[^\W\d_]+", text)]
+    counts = {
+        tongue: sum(word in FUNCTION_WORDS[tongue] or word in NEGATORS[tongue] for word in found)
+        for tongue in LANGUAGES
+    }
+    best = max(LANGUAGES, key=lambda tongue: counts[tongue])
+    return best if counts[best] else ""
+
+
+_WORD = re.compile(
+    r"(?<![\w)\]>])--?[^\W\d_][\w-]*|(?<![\w.])\.[^\W\d_]\w+|\w+(?:(?:::|[./\-':])\w+)*"
+)
+_BREAK = re.compile(r"[,;:()\[\]!?…]|\.(?=\s|$)|\s-+\s|\n")
+_OPENS = re.compile(r"[:.!?…\"“„»«]\s*[\"“„»«]?$")
+_NOT = re.compile(r"(?i)\b(?:can(?:n't|not)|(wo)n't|(sha)n't|(\w+)n't)\b")
+_HAVE_TO = re.compile(r"(?i)\b(?:ha[sd]|have|having) to\b")
+_INSTRUCTS = {
+    "en": re.compile(
+        r"(?i)(?:\A|[:;,]\s)(?:please |always |never )?(?:use|make sure|don't|do not|avoid|prefer"
+        r"|keep|call|pass|set|add|put|run|write|name|choose|specify|declare|return)\b"
+    ),
+    "de": re.compile(r"\b\w+en Sie\b"),
+}
+_SOMETIMES = re.compile(r"(?i)\b(?:(?:every )?now and then|at times|from time to time)\b")
+_OTHER_THAN = re.compile(r"(?i)\b(?:instead of|rather than)\b")
+_SHORT_FORM = re.compile(r"\b(?:z\. ?B|d\. ?h|u\. ?a|o\. ?ä|e\.g|i\.e)\.")
+_DASH = re.compile(r"[\u2013\u2014\u2212]")
+# What no plain word looks like: digits, underscores, dots, a capital inside, capitals alone.
+_MARKED = re.compile(r"[\d_.:]|[a-z][A-Z]|[A-Z]{2}|\A--?\w")
+_PLAIN_JOINT = re.compile(r"[-/']")
+
+
+def _spelled(text: str) -> str:
+    """The text with each "not" as a word of its own and its dashes set apart."""
+
+    def spelled(match: re.Match[str]) -> str:
+        return f"{'will' if match[1] else 'shall' if match[2] else match[3] or 'can'} not"
+
+    text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
+    text = _SOMETIMES.sub("sometimes", text)
+    text = _OTHER_THAN.sub("not", _NOT.sub(spelled, text))
+    return _HAVE_TO.sub("must", text)
+
+
+def _tokens(text: str, language: str) -> Iterator[Token]:
+    place = clause = half = done = 0
+    for start, end, figure in _pieces(text, language):
+        gap = text[done:start]
+        if _BREAK.search(gap):
+            clause, half = clause + 1, half + 1
+        opens = not done or bool(_OPENS.search(gap.rstrip()))
+        done = end
+        if figure is not None:
+            yield Token(figure.text, Kind.FIGURE, frozenset(), place, clause, half, figure)
+            place += 1
+            continue
+        for word in _words(text[start:end]):
+            folded = word.casefold()
+            clause += folded in CLAUSE_WORDS.get(language, ())
+            half += folded in COORDINATORS
+            kind, operator = _kind(word, folded, language, opens)
+            found = _name_keys(word, folded, language) if kind is Kind.NAME else None
+            if found is None:
+                found = keys(folded, language)
+            yield Token(word, kind, found, place, clause, half, None, operator)
+            place += 1
+            opens = False
+
+
+def _pieces(text: str, language: str) -> Iterator[tuple[int, int, Figure | None]]:
+    """Figures and the words between them, in order."""
+    done = 0
+    for figure in figures(text, language):
+        for match in _WORD.finditer(text, done, figure.start):
+            yield *match.span(), None
+        yield figure.start, figure.end, figure
+        done = figure.end
+    for match in _WORD.finditer(text, done):
+        yield *match.span(), None
+
+
+def _words(written: str) -> Iterator[str]:
+    """The word, or its parts where plain words are joined; without a genitive "'s"."""
+    written = re.sub(r"'s?\Z", "", written)
+    if written.startswith("-"):
+        yield written
+        return
+    # "response_class-Parameter": the name of a thing, and what the thing is.
+    for part in re.split(r"-(?=[A-ZÄÖÜ][a-zäöüß]{2})", written):
+        if re.search(r"[\d_:]", part):
+            yield part
+        else:
+            yield from filter(None, _PLAIN_JOINT.split(part))
+
+
+def _kind(word: str, folded: str, language: str, opens: bool) -> tuple[Kind, str]:
+    if language not in LANGUAGES:
+        return (Kind.NAME if _MARKED.search(word) else Kind.WORD), ""
+    if len(word) > 1 and _MARKED.search(word):
+        return Kind.NAME, ""
+    if folded in NEGATORS[language]:
+        return Kind.NEGATOR, ""
+    for operator, listed in OPERATORS.items():
+        if folded in listed[language]:
+            return Kind.OPERATOR, operator
+    if folded in FUNCTION_WORDS[language]:
+        return Kind.FUNCTION, ""
+    # German writes every noun with a capital, and any sentence begins with one.
+    if word[0].isupper() and not opens and language != "de":
+        return Kind.NAME, ""
+    return (Kind.FAINT if folded in FAINT_WORDS[language] else Kind.WORD), ""
+
+
+def _name_keys(word: str, folded: str, language: str) -> frozenset[str]:
+    """A name stands as it is, but for the "s" of a plural: `URLs`, `StatefulSets`, `Boxes`."""
+    if not _MARKED.search(word):
+        return frozenset((folded, stem(folded, language)))
+    if re.search(r"[A-Z]\w*[A-Za-z]s\Z", word) and not word.isupper():
+        return frozenset((folded, folded[:-1]))
+    return frozenset((folded,))
+
+
+def _with_particles(tokens: list[Token], language: str) -> list[Token]:
+    """German: the verb of a clause with the particle that stands at the clause's end."""
+    if language != "de":
+        return tokens
+    last = {token.clause: token.place for token in tokens}
+    particles = [
+        token for token in tokens if token.text in PARTICLES and last[token.clause] == token.place
+    ]
+    joined = []
+    for token in tokens:
+        said = token.kind in (Kind.WORD, Kind.FAINT) and token.text[0].islower()
+        if token in particles:
+            token = replace(token, kind=Kind.FUNCTION)
+        elif said:
+            verbs = [
+                keys(particle.text + token.text.casefold(), language)
+                for particle in particles
+                if particle.place > token.place
+            ]
+            token = replace(token, keys=token.keys.union(*verbs))
+        joined.append(token)
+    return joined

@@ -1,0 +1,233 @@
+"""Which passages support a claim: what has to stand there, and what turns it round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.evidence.claims import CORPORA, Claim, read_claims
+from bench.evidence.run import FALSE_CONFIRMED_MAX, TRUE_FOUND_MIN, judged
+from exactquote_site.knowledge.figures import figures
+from exactquote_site.knowledge.support import (
+    CLAIM_CHARS_MAX,
+    Judged,
+    NoClaim,
+    Source,
+    Support,
+    support,
+)
+from tests.shared_data import shared
+
+ROOT = Path(__file__).parents[1]
+CLAIMS_MIN = 60
+GERMAN_SHARE_MIN = 0.25
+KINDS = {"negated", "number", "name", "invented", "near", "operator", "swapped"}
+
+
+def source(quote: str, language: str = "en", title: str = "", *trail: str) -> Source:
+    return Source("p1", quote, "doc", title, "doc.html", language, trail)
+
+
+def asked(claim: str, quote: str, language: str = "en", title: str = "", *trail: str) -> Support:
+    return support(claim, [source(quote, language, title, *trail)])
+
+
+def nearest(claim: str, quote: str, language: str = "en") -> Judged:
+    found = asked(claim, quote, language)
+    assert not found.supported
+    return found.nearest[0]
+
+
+# language, claim, passage
+SUPPORTED = [
+    ("en", "The report is written by the gate.", "The gate writes a report."),
+    ("en", "Reports have three columns.", "A report has 3 columns, and a title."),
+    ("en", "Up to 1,000 entries are kept.", "At most 1000 entries are kept in the cache."),
+    ("en", "Nothing is cached without a key.", "Without a key nothing is cached."),
+    ("en", "The key doesn't expire.", "The key never expires."),
+    ("en", "A cached page is served for 500 ms.", "Cached pages are served for 500 milliseconds."),
+    ("en", "It was released on 2026-11-29.", "It was released on November 29, 2026."),
+    ("en", "Python 3.11 or newer is required.", "You need Python 3.11+; it is required."),
+    ("en", "One file holds the index.", "The index is held in a single file."),
+    ("en", "The filename is shown.", "The file name is shown."),
+    ("en", "Each page has an id.", "Every page has an id."),
+    ("de", "Der Bau bricht bei 1.000 Fehlern ab.", "Bei 1000 Fehlern wird der Bau abgebrochen."),
+    ("de", "Die Datei der Konfiguration wird gelesen.", "Die Konfigurationsdatei wird gelesen."),
+    ("de", "Man muss zwei Schlüssel angeben.", "Sie müssen 2 Schlüssel angeben."),
+    ("de", "FastAPI löst den Fehler nicht aus.", "Der Fehler wird von FastAPI nicht ausgelöst."),
+    ("fr", "Le cache est vidé chaque nuit", "Le cache est vidé chaque nuit, sauf le dimanche."),
+    ("ja", "キャッシュは毎晩消去される", "キャッシュは毎晩消去される。"),
+]  # fmt: skip
+
+# language, claim, passage
+REFUSED = [
+    ("en", "The cache is cleared.", "The cache is not cleared."),
+    ("en", "The cache isn't cleared.", "The cache is cleared every night."),
+    ("en", "The cache can be read.", "The cache can't be read."),
+    ("en", "The cache works with a key.", "The cache works without a key."),
+    ("en", "Reports have 30 columns.", "Reports have 35 columns."),
+    ("en", "Reports have at least 30 columns.", "Reports have at most 30 columns."),
+    ("en", "It waits for 500 s.", "It waits for 500 ms."),
+    ("en", "Python 3.1 is required.", "Python 3.10 is required."),
+    ("en", "The offset is 0.967.", "The offset is 967."),
+    ("en", "Three rows and five columns are shown.", "Five rows and three columns are shown."),
+    ("en", "The linker depends on the parser.", "The parser depends on the linker."),
+    ("en", "It converts HTML to Markdown.", "It converts Markdown to HTML."),
+    ("en", "The gate runs before the build.", "The gate runs after the build."),
+    ("en", "The gate runs before the build.", "The gate runs after the build, not before it."),
+    ("en", "All browsers land exactly.", "Most browsers land exactly."),
+    ("en", "Browsers land exactly.", "Some browsers land exactly."),
+    ("en", "The build fails.", "The build may fail."),
+    ("en", "A key must be given.", "A key may be given."),
+    ("en", "Only editors write pages.", "Editors write pages."),
+    ("en", "Pages are always checked.", "Pages are checked."),
+    ("en", "Pages are checked.", "Pages are checked, except drafts."),
+    ("en", "Caching is enabled here.", "Caching is disabled here."),
+    ("en", "The build fails on Windows.", "The build fails on Linux."),
+    ("en", "The gate signs the build.", "The gate checks the build."),
+    ("en", "The page is cached.", "Is the page cached?"),
+    ("en", "The cache is cleared.", "The lock is held.\n# The cache\nrun: cleared"),
+    ("de", "Der Cache wird geleert.", "Der Cache wird nicht geleert."),
+    ("de", "Ein Schlüssel ist nötig.", "Es ist kein Schlüssel nötig."),
+    ("de", "Der Bau läuft mit Netz.", "Der Bau läuft ohne Netz."),
+    ("de", "Der Bau wird immer geprüft.", "Der Bau wird meistens geprüft."),
+    ("de", "Das Feld hat 1.000 Zeilen.", "Das Feld hat 1,000 Zeilen."),
+    ("de", "Das Feld hat zwei Zeilen.", "Das Feld hat drei Zeilen."),
+    ("fr", "Le cache est vidé", "Le cache n'est pas vidé."),
+    ("fr", "Le cache est vidé", "Le cache est vidé rarement."),
+    ("ja", "キャッシュは毎晩消去", "キャッシュは毎晩消去されない。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "claim", "quote"), SUPPORTED)
+def test_what_is_said_in_other_forms_is_support(language: str, claim: str, quote: str) -> None:
+    found = asked(claim, quote, language)
+    assert found.supported, found.nearest
+    assert not found.nearest
+    assert found.supporting[0].source.quote == quote
+
+
+@pytest.mark.parametrize(("language", "claim", "quote"), REFUSED)
+def test_prevents_a_passage_that_says_otherwise_from_being_support(
+    language: str, claim: str, quote: str
+) -> None:
+    assert not asked(claim, quote, language).supported
+
+
+def test_a_refusal_says_what_differs_and_what_is_missing() -> None:
+    figure = nearest("The report has 30 columns.", "The report has 35 columns.")
+    assert figure.differs == ("figure 30 differs: the passage says 35",)
+    assert figure.missing == ("30",)
+    denied = nearest("The cache is cleared nightly.", "The cache is not cleared nightly.")
+    assert denied.missing == ()
+    assert denied.differs == ('the passage says "not", the claim doesn\'t say it of the same',)
+    other = nearest("The build fails on Windows.", "The build fails on Linux.")
+    assert (other.found, other.missing) == (("build", "fails"), ("Windows",))
+
+
+def test_a_heading_may_name_the_subject_but_not_what_is_said_of_it() -> None:
+    quote = "It is written once, at the end of a build."
+    found = asked("The report is written at the end of a build.", quote, "en", "Report")
+    assert found.supporting[0].above == ("report",)
+    assert not asked("The report is written.", "It is.", "en", "Report", "Written").supported
+    assert not asked("The report has 7 columns.", "It has columns.", "en", "7 reports").supported
+
+
+def test_prevents_words_of_two_passages_from_being_put_together() -> None:
+    both = [source("The cache is cleared."), source("It happens every night.")]
+    assert not support("The cache is cleared every night.", both).supported
+
+
+def test_every_passage_that_says_it_is_named_and_the_limit_with_them() -> None:
+    said = [source("The gate reads HTML."), source("HTML is what the gate reads.")]
+    found = support("The gate reads HTML.", said)
+    assert len(found.supporting) == 2
+    assert "remains for a person to judge" in found.limit
+    none = support("The gate reads HTML.", [source("Nothing of the kind.")])
+    assert (none.supporting, none.nearest) == ((), ())
+    assert none.limit == found.limit
+
+
+def test_a_claim_in_another_language_than_the_passage_finds_nothing() -> None:
+    found = asked("Der Cache wird in der Nacht geleert.", "The cache is cleared at night.")
+    assert (found.supporting, found.nearest) == ((), ())
+
+
+@pytest.mark.parametrize("claim", ["", "  ", "it is", "cache", "?!", "x" * (CLAIM_CHARS_MAX + 1)])
+def test_what_is_no_claim_is_refused(claim: str) -> None:
+    with pytest.raises(NoClaim):
+        support(claim, [source("The cache is cleared.")])
+
+
+# language, text, the readings, unit and bound of each figure
+FIGURES = [
+    ("en", "1,000 rows", [("1000", "", "")]),
+    ("de", "1.000 Zeilen", [("1000", "", "")]),
+    ("", "1.000", [("1.000|1000", "", "")]),
+    ("en", "two million", [("2000000", "", "")]),
+    ("en", "twenty-one days", [("21", "", "")]),
+    ("de", "mindestens zwölf Sekunden", [("12", "s", ">=")]),
+    ("en", "at least 90 % and at most 2 percent", [("90", "%", ">="), ("2", "%", "<=")]),
+    ("en", "3.11 or newer", [("3.11", "", ">=")]),
+    ("en", "Java 8+", [("8", "", ">=")]),
+    ("en", "500ms, 20 MB", [("500", "ms", ""), ("20", "MB", "")]),
+    ("de", "am 29. November 2026", [("date:2026-11-29", "", "")]),
+    ("de", "am 29.11.2026", [("date:2026-11-29", "", "")]),
+    ("en", "November 29, 2026", [("date:2026-11-29", "", "")]),
+    ("en", "0.10.1", [("0.10.1", "", "")]),
+    ("en", "UTF-8, i32 and EQ004", []),
+    ("en", "this one, one of them", []),
+    ("en", "a 401-code", [("401", "", "")]),
+    ("en", "1,234.50 and 1.5 million", [("1234.50", "", ""), ("1500000", "", "")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text", "wanted"), FIGURES)
+def test_figures_are_read_with_their_units_and_bounds(
+    language: str, text: str, wanted: list[tuple[str, str, str]]
+) -> None:
+    found = [("|".join(sorted(f.readings)), f.unit, f.bound) for f in figures(text, language)]
+    assert found == wanted
+
+
+def test_the_claims_are_as_many_and_as_mixed_as_the_figures_need() -> None:
+    claims = read_claims()
+    assert len({claim.claim for claim in claims}) == len(claims)
+    for half in ("tune", "held"):
+        own = [claim for claim in claims if claim.part == half]
+        assert sum(claim.true for claim in own) >= CLAIMS_MIN
+        assert sum(not claim.true for claim in own) >= CLAIMS_MIN
+        assert sum(c.language == "de" for c in own) >= GERMAN_SHARE_MIN * len(own)
+        assert {claim.kind for claim in own} == {*KINDS, "true"}
+    # A passage is in one half only, or tuning on one would tell of the other.
+    halves: dict[tuple[str, str | None], set[str]] = {}
+    for claim in claims:
+        if claim.passage is not None:
+            halves.setdefault((claim.corpus, claim.passage), set()).add(claim.part)
+    assert all(len(parts) == 1 for parts in halves.values())
+
+
+def test_true_claims_of_the_handbook_are_found_and_no_false_one_is() -> None:
+    claims = [claim for claim in read_claims() if claim.corpus == "handbook"]
+    assert_goal(judged("handbook", claims))
+
+
+def test_claims_that_were_held_out_are_told_apart_on_all_corpora() -> None:
+    shared("corpora")
+    held = [claim for claim in read_claims() if claim.part == "held"]
+    assert_goal(
+        [
+            row
+            for name in CORPORA
+            for row in judged(name, [claim for claim in held if claim.corpus == name])
+        ]
+    )
+
+
+def assert_goal(rows: list[tuple[Claim, bool, float]]) -> None:
+    true = [found for claim, found, _ in rows if claim.true]
+    false = [claim.claim for claim, found, _ in rows if not claim.true and found]
+    total = sum(not claim.true for claim, _, _ in rows)
+    assert sum(true) >= TRUE_FOUND_MIN * len(true)
+    assert len(false) <= FALSE_CONFIRMED_MAX * total, false
