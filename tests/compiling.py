@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from exactquote.deeplink.directive import parse
 from exactquote.disk.corpus import read_corpus
 from exactquote.disk.site_dir import is_site, read_site
 from exactquote.disk.theme import load_theme
-from exactquote.model import Build, CitationFile, Corpus, Document, Format
+from exactquote.model import Build, CitationFile, ConfigFile, Corpus, Document, Format
 from exactquote.pipeline import build, check_site
 from exactquote.rendered.linked import linked_styles
 from exactquote.rendered.page import Page, read_page
@@ -20,6 +22,9 @@ from exactquote.rendered.styles import sheet
 from exactquote.settings import Settings
 
 FORMATS: Mapping[str, Format] = {"md": "markdown", "mdx": "mdx", "html": "html"}
+
+# The day of every run here, by which the age of a review is judged.
+TODAY = date(2026, 11, 29)
 
 theme = cache(load_theme)
 
@@ -41,13 +46,15 @@ def compiled(corpus: Corpus, settings: Settings | None = None) -> Build:
     settings = settings or Settings()
     if corpus.documents and all(document.format == "html" for document in corpus.documents):
         return check_site(corpus, settings)
-    return build(corpus, settings, theme())
+    return build(corpus, settings, theme(), today=TODAY)
 
 
 def compiled_folder(root: Path) -> tuple[Corpus, Build]:
     """What lies in a folder, with its configuration, read and compiled as the command does."""
-    settings, _ = load_config(root)
+    settings, source = load_config(root)
     corpus = read_site(root, settings) if is_site(root) else read_corpus(root, settings)
+    if source is not None:
+        corpus = replace(corpus, config=ConfigFile(source.name, source.read_text("utf-8")))
     return corpus, compiled(corpus, settings)
 
 

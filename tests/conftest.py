@@ -20,6 +20,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Vectors are kept from one run of the tests to the next, and not where the user's are."""
+    cache = getattr(config, "cache", None)
+    if cache is not None:
+        os.environ["XDG_CACHE_HOME"] = str(cache.mkdir("vectors"))
+
+
 @pytest.fixture
 def update(request: pytest.FixtureRequest) -> bool:
     """Whether expected files are to be written anew."""

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from exactquote import __version__, cli
 from exactquote.cli.demo import _made_up
+from exactquote.cli.schema import NAMES
 from exactquote.cli.starter import CORPUS
 from exactquote.codes import CODES
 from tests.shared_data import shared
@@ -403,7 +404,7 @@ def test_every_code_is_explained_and_listed(run: Any, code: Any) -> None:
     assert json.loads(run("explain", code.code, "--format", "json").out)["core"] is code.core
 
 
-@pytest.mark.parametrize("name", ["config", "allowlist", "build", "report", "land", "stats"])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_schema_is_printed(run: Any, name: str) -> None:
     ran = run("schema", name)
     assert ran.code == 0

@@ -10,7 +10,7 @@ import pytest
 
 from exactquote.codes import CODES
 from exactquote.config import ConfigError, config_schema, load_config
-from exactquote.settings import Settings
+from exactquote.settings import DeclinedSettings, RefusalLine, Settings
 
 SCHEMA = Path(__file__).parents[1] / "compiler/exactquote/schemas/config.schema.json"
 
@@ -23,6 +23,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path / "repo")
     return tmp_path / "repo"
 
+
+REFUSAL = "[[chat.refusals]]\n{}\ntexts.en = '{}'\n\n"
 
 FAULTS = [
     # text, line, what the message says
@@ -60,6 +62,99 @@ FAULTS = [
     ("base_url = 'javascript:alert(1)'\n", 1, "it must be like https://"),
     ("base_url = 'https://[x'\n", 1, "it must be like https://"),
     ("exclude = ['']\n", 1, "exclude has an empty entry"),
+    ("[knowledge]\nembedder = 'bert'\n", 2, 'knowledge.embedder is "bert"; it must be'),
+    ("[knowledge]\nwords_weight = 'x'\n", 2, 'knowledge.words_weight is "x"; it must be a number'),
+    ("[knowledge]\nwords_weight = -1\n", 2, "knowledge.words_weight is -1.0; it must be at least"),
+    ("[knowledge]\nmeaning_weight = nan\n", 2, "knowledge.meaning_weight is nan"),
+    ("[knowledge]\nmeaning_weight = inf\n", 2, "knowledge.meaning_weight is inf"),
+    ("[knowledge]\nmeaning_weight = 0\nwords_weight = 0\n", 3, "both 0, which finds nothing"),
+    ("[knowledge]\nchunk_chars = 99\n", 2, "knowledge.chunk_chars is 99; it must be at least 100"),
+    ("[knowledge]\nfaq_days_max = 0\n", 2, "knowledge.faq_days_max is 0; it must be at least 1"),
+    ("[knowledge]\nwhole_notes_tokens_max = -1\n", 2, "whole_notes_tokens_max is -1"),
+    ("[knowledge]\nfaq = ['']\n", 2, "knowledge.faq has an empty entry"),
+    ("[knowledge]\nmodel = 'bge-m3'\n", 2, 'knowledge.model is for embedder = "endpoint"'),
+    (
+        "[knowledge]\nembedder = 'endpoint'\nmodel = 'bge-m3'\nbase_url = 'localhost'\n",
+        4,
+        "it must be like https://example.org/v1",
+    ),
+    (
+        "[knowledge]\nembedder = 'endpoint'\nbase_url = 'http://localhost:1/v1'\n",
+        1,
+        "knowledge.model is empty",
+    ),
+    ("[chat]\nenabled = 'no'\n", 2, 'chat.enabled is "no"; it must be true or false'),
+    ("[chat]\nbudget_usd_per_day = 0\n", 2, "chat.budget_usd_per_day is 0.0; it must be 0.01 to"),
+    ("[chat]\nbudget_usd_per_day = nan\n", 2, "chat.budget_usd_per_day is nan"),
+    ("[chat]\ntrusted_hops = -1\n", 2, "chat.trusted_hops is -1; it must be 0 to 20"),
+    ("[chat]\nmode = 'poem'\n", 2, 'chat.mode is "poem"; it must be "answer" or "quotes"'),
+    ("[chat]\nlanguages = ['en', 'German']\n", 2, "chat.languages has 'German'"),
+    ("[chat]\nlanguages = ['en', 'en']\n", 2, "each is named once"),
+    ("[chat]\nlanguages = ['fr']\n", 2, "has no text in 'fr'; add texts.fr"),
+    ("[chat]\nadmin_token_env = 'hunter2 secret'\n", 2, "the name of an environment variable"),
+    ("[chat.provider]\nkey_env = 'sk-abc'\n", 2, "chat.provider.key_env must be the name of"),
+    (
+        "[chat.provider]\nbase_url = 'example.org'\nmodel = 'm'\n[chat.provider"
+        ".prices_usd_per_million]\ninput = 1\noutput = 1\n",
+        2,
+        "it must be like https://",
+    ),
+    ("[chat.provider]\nbase_url = 'https://example.org/v1'\n", 2, "names none"),
+    ("[chat.provider.prices_usd_per_million]\ninput = 1\n", 1, "is for a model"),
+    (
+        "[chat.provider]\nmodel = 'm'\nprices_usd_per_million = {input = 1}\n",
+        3,
+        "doesn't tell `output`, and without it no budget can be kept",
+    ),
+    (
+        "[chat.provider]\nmodel = 'm'\n[chat.provider.prices_usd_per_million]\ninput = -1\n"
+        "output = 2\n",
+        4,
+        "prices_usd_per_million.input is -1.0; it must be 0 to",
+    ),
+    ("[chat.provider.prices_usd_per_million]\ncached = 'x'\n", 2, "it must be a number"),
+    ("[chat.rates]\nper_minute = -1\n", 2, "chat.rates.per_minute is -1"),
+    ("[chat.rates]\nstorage_url = 'file:///x'\n", 2, "it must be memory:// or redis://HOST"),
+    ("[chat.rates]\nstorage_url = 'redis://:pw@h'\n", 2, "set EXACTQUOTE_RATES_URL where"),
+    ("[chat.store]\nurl = 'postgresql://u:pw@h/n'\n", 2, "holds a password"),
+    ("[chat.store]\nurl = 'mysql://h/n'\n", 2, "it must be sqlite:///PATH or postgresql://"),
+    ("[chat.store]\ndays = 0\n", 2, "chat.store.days is 0; it must be 1 to"),
+    ("[chat.limits]\nquestion_chars = 5\n", 2, "chat.limits.question_chars is 5"),
+    ("[chat.timeouts]\nidle = 0\n", 2, "chat.timeouts.idle is 0.0; it must be 0.1 to 600"),
+    ("[chat.timeouts]\ntotal = 3\nfirst_byte = 4\n", 3, "more than the total, 3"),
+    ("[chat.dials]\nhumour = 30\n", 2, "chat.dials.humour is a whole number; it must be 0 or 25"),
+    ("[chat.dials]\nhonesty = 90\n", 2, "unknown key chat.dials.honesty"),
+    ("[chat]\ndeclined = ['pay']\n", 2, "chat.declined has a string; each entry must be a table"),
+    ("[chat]\ndeclined = 'pay'\n", 2, 'chat.declined is "pay"; it must be an array of tables'),
+    ("[[chat.declined]]\ntopic = 'pay'\nwords = []\n", 3, "the words of the declined topic"),
+    (
+        "[[chat.declined]]\ntopic = 'pay'\nwords = ['pay']\n\n[[chat.declined]]\ntopic = 'kin'\n"
+        "words = ['wife', '?']\n",
+        7,
+        "topic 'kin' are empty, or one is",
+    ),
+    (
+        "[[chat.declined]]\nwords = ['a']\n[[chat.declined]]\n\ntopik = 'a'\n",
+        5,
+        "unknown key chat.declined[2].topik; did you mean topic?",
+    ),
+    ("[[chat.declined]]\nwords = ['a']\n", 1, "a declined topic has no name"),
+    ("[chat]\nsuggestions = ['']\n", 2, "has an empty entry; a question is wanted"),
+    (f"[chat]\nsuggestions = ['{'x' * 101}']\n", 2, "has one of 101 characters; 100 is the most"),
+    ("[chat]\nsuggestions = ['a', 'b', 'c', 'd', 'e', 'f', 'g']\n", 2, "has 7; 6 is the most"),
+    ("[chat.leads]\nto = 'me'\nsender = 'a@example.org'\n", 2, "it must be an e-mail address"),
+    ("[chat.leads]\nto = 'me@example.org\\nBcc: x@y.org'\nsender = 'a@example.org'\n", 2, "e-mail"),
+    ("[chat.leads]\nto = 'me@example.org'\n", 1, "chat.leads.sender is ''; it must be an e-mail"),
+    ("[chat.leads]\nsender = 'me@example.org'\n", 2, "which names nobody"),
+    (REFUSAL.format("version = 0", "No."), 2, "the version of a refusal is 0 behind 0"),
+    (REFUSAL.format("version = 2", "No.") + REFUSAL.format("version = 2", "Not."), 6, "2 behind 2"),
+    (REFUSAL.format("version = 1", "No: https://x.org"), 3, "texts.en of a refusal holds a link"),
+    (REFUSAL.format("version = 1", "No [[cite:a]]."), 3, "holds a link, an address or a token"),
+    (REFUSAL.format("version = 1", " No."), 3, "must be one line without spaces at its ends"),
+    (REFUSAL.format("version = 1", "..."), 3, "texts.en of a refusal is empty"),
+    (REFUSAL.format("version = 1", "No. " * 60 + "No."), 3, "is longer than 200 characters"),
+    ("[[chat.refusals]]\nversion = 1\n", 1, "refusal 1 has no texts"),
+    ("[chat]\nlanguages = ['de']\n" + REFUSAL.format("version = 1", "No."), 2, "no text in 'de'"),
     ("title = '''\ntitel = 1\n'''\ntitel = 1\n", 4, "unknown key titel"),
 ]
 
@@ -179,6 +274,25 @@ def test_every_key_is_read(folder: Path) -> None:
         "[mdx.components]\nA='transparent'\n"
         "[limits]\npassage_chars_min=1\npassage_chars_max=2\nfile_bytes_max=3\n"
         "front_matter_bytes_max=4\nfront_matter_depth_max=5\nnesting_max=6\n"
+        "[knowledge]\nembedder='endpoint'\nbase_url='https://example.org/v1'\nmodel='m'\n"
+        "key_env='KEY'\nwords_weight=2\nmeaning_weight=0.5\nchunk_chars=700\n"
+        "whole_notes_tokens_max=0\nfaq=['a.md']\nfaq_days_max=30\n"
+        "[chat]\nenabled=false\nlanguages=['de']\nmode='quotes'\nbudget_usd_per_day=2\n"
+        "trusted_hops=1\nsuggestions=['a']\nadmin_token_env='A'\nmetrics=true\n"
+        "[chat.provider]\nbase_url='https://example.org/v1'\nmodel='m'\nkey_env='K'\n"
+        "api='responses'\noutput_tokens_max=100\n"
+        "prices_usd_per_million={input=1,cached=0,output=2.5}\n"
+        "[chat.rates]\nper_minute=1\nper_day=2\nstorage_url='redis://h'\n"
+        "[chat.limits]\nbody_bytes=2000\nquestion_chars=100\nhistory_pairs=1\n"
+        "history_chars=100\npassages=2\n"
+        "[chat.timeouts]\nconnect=1\nfirst_byte=2\nidle=3\ntotal=4\n"
+        "[chat.dials]\nenabled=true\nhumour=25\nbrevity=75\n"
+        "[chat.store]\nurl='sqlite:////q.db'\nurl_env='U'\nconversations=true\ngaps=false\n"
+        "days=1\n"
+        "[chat.leads]\nto='a@example.org'\nsender='b@example.org'\nsmtp_url_env='S'\n"
+        "api_url='https://example.org/mail'\napi_key_env='M'\n"
+        "[[chat.declined]]\ntopic='pay'\nwords=['salary']\n"
+        "[[chat.refusals]]\nversion=1\ndigest='d'\ntexts.de='Nein.'\n"
     )
     settings, _ = load_config(folder, None)
     default = Settings()
@@ -186,6 +300,18 @@ def test_every_key_is_read(folder: Path) -> None:
         (settings, default),
         (settings.mdx, default.mdx),
         (settings.limits, default.limits),
+        (settings.knowledge, default.knowledge),
+        (settings.chat, default.chat),
+        *(
+            (getattr(settings.chat, name), getattr(default.chat, name))
+            for name in ("provider", "rates", "limits", "timeouts", "dials", "store", "leads")
+        ),
+        (
+            settings.chat.provider.prices_usd_per_million,
+            default.chat.provider.prices_usd_per_million,
+        ),
+        (settings.chat.refusals[0], RefusalLine()),
+        (settings.chat.declined[0], DeclinedSettings()),
     ):
         for name in part.__struct_fields__:
             assert getattr(part, name) != getattr(plain, name), name
@@ -205,6 +331,14 @@ VALID = [
     ({"severity": {"EQ019": "off"}}, True),
     ({"severity": {"EQ999": "off"}}, False),
     ({"limits": {"nesting_max": 0}}, False),
+    ({"knowledge": {"words_weight": 1, "meaning_weight": 0.3}}, True),
+    ({"knowledge": {"words_weight": -0.1}}, False),
+    ({"knowledge": {"chunk_chars": 5}}, False),
+    ({"chat": {"dials": {"humour": 75}, "budget_usd_per_day": 5}}, True),
+    ({"chat": {"dials": {"humour": 30}}}, False),
+    ({"chat": {"budget_usd_per_day": 0}}, False),
+    ({"chat": {"provider": {"prices_usd_per_million": {"input": -1}}}}, False),
+    ({"chat": {"limits": {"passages": 0}}}, False),
     *(({"severity": {code.code: "off"}}, not code.core) for code in CODES.values()),
 ]
 

@@ -14,6 +14,8 @@ import pytest
 CORPUS = Path(__file__).parent / "golden" / "handbook" / "corpus"
 ROOT = Path(__file__).parents[1]
 
+KNOWLEDGE = ("header.json", "chunks.json", "words.bin", "vectors.bin")
+
 # Each of these has made two builds of one input differ somewhere.
 SURROUNDINGS = (
     {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "C"},
@@ -60,8 +62,25 @@ def test_two_builds_of_one_corpus_have_the_same_bytes(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr.decode()
         outputs.append(output_of(out))
     assert len(outputs[0]) > 10
+    assert {f"knowledge/{name}" for name in KNOWLEDGE} <= outputs[0].keys()
     for other in outputs[1:]:
         assert other == outputs[0]
+
+
+def test_the_cache_of_vectors_and_the_day_change_no_byte(tmp_path: Path) -> None:
+    folder, cache = copied(tmp_path / "corpus", 3), str(tmp_path / "cache")
+    outputs = []
+    for number, more in enumerate(([cache], [cache], [])):
+        out = tmp_path / f"out-{number}"
+        kept = ["--cache", *more] if more else ["--no-cache"]
+        day = {"SOURCE_DATE_EPOCH": str(1_000_000_000 * (number + 1))}
+        command = ["build", str(folder), "--output", str(out), *kept]
+        done = run(command, tmp_path, {**SURROUNDINGS[number], **day})
+        assert done.returncode == 0, done.stderr.decode()
+        told = b"0 embedded" if number == 1 else b", 0 from the cache"
+        assert told in done.stdout
+        outputs.append(output_of(out))
+    assert outputs[0] == outputs[1] == outputs[2]
 
 
 def test_building_again_over_a_build_changes_no_byte(tmp_path: Path) -> None:

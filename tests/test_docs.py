@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import get_args, get_origin
 
 import click
 import msgspec
@@ -20,15 +21,34 @@ from markdown_it import MarkdownIt
 
 from exactquote.cli import exactquote as group
 from exactquote.cli import main
+from exactquote.cli.knowledge import opened
 from exactquote.codes import CODES
 from exactquote.disk.corpus import read_corpus
 from exactquote.disk.theme import load_theme
+from exactquote.embed.cache import VectorCache, default_cache_folder
+from exactquote.embed.remembering import Remembering
 from exactquote.model import Article, Build, CitationFile, Document, Written
 from exactquote.pipeline import build
 from exactquote.readers.markdown import read_markdown
 from exactquote.readers.mdx import read_mdx
 from exactquote.readers.sidecar import read_sidecar
-from exactquote.settings import LimitSettings, MdxSettings, Settings
+from exactquote.settings import (
+    ChatSettings,
+    DeclinedSettings,
+    DialSettings,
+    KnowledgeSettings,
+    LeadSettings,
+    LimitSettings,
+    MdxSettings,
+    PriceSettings,
+    ProviderSettings,
+    RateSettings,
+    RefusalLine,
+    RequestSettings,
+    Settings,
+    StoreSettings,
+    TimeoutSettings,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "corpus"
@@ -138,6 +158,18 @@ def test_the_table_of_codes_agrees_with_the_code(code: str) -> None:
         (Settings, ("The site", "Which pages")),
         (MdxSettings, ("MDX",)),
         (LimitSettings, ("Limits",)),
+        (KnowledgeSettings, ("The knowledge base",)),
+        (ChatSettings, ("The chat",)),
+        (ProviderSettings, ("The model",)),
+        (PriceSettings, ("Prices",)),
+        (RateSettings, ("Rates",)),
+        (RequestSettings, ("Requests",)),
+        (TimeoutSettings, ("Time limits",)),
+        (DialSettings, ("Dials",)),
+        (StoreSettings, ("What is kept",)),
+        (LeadSettings, ("Leads",)),
+        (RefusalLine, ("The refusal sentence",)),
+        (DeclinedSettings, ("Declined topics",)),
     ],
 )
 def test_configuration_names_every_key_with_its_default(
@@ -146,18 +178,29 @@ def test_configuration_names_every_key_with_its_default(
     text = (CORPUS / "reference/configuration.md").read_text(encoding="utf-8")
     explained = definitions("".join(section(text, title) for title in titles))
     fields = {field.name: field for field in msgspec.structs.fields(struct)}
-    assert set(explained) == set(fields) - {"severity", "mdx", "limits"}
+    assert set(explained) == {name for name in fields if not is_table(struct, name)}
     for key, words in explained.items():
         if isinstance(fields[key].default, bool):
             assert f"Default: `{str(fields[key].default).lower()}`." in words, key
         elif isinstance(fields[key].default, int):
             assert f"Default: {fields[key].default:,}." in words, key
+        elif isinstance(fields[key].default, float):
+            assert f"Default: {fields[key].default:g}." in words, key
         elif isinstance(fields[key].default, str) and fields[key].default:
             assert f'Default: `"{fields[key].default}"`.' in words, key
         else:
             assert "Default: " in words, key
-    for table in ("severity", "mdx", "limits"):
-        assert f"`{table}`" in text or f"`[{table}]`" in text
+    for table in (name for name in fields if is_table(struct, name)):
+        assert re.search(rf"`\[*(chat\.)?(provider\.)?{table}\]*`", text), table
+
+
+def is_table(struct: type[msgspec.Struct], name: str) -> bool:
+    """Whether a key stands in a section of its own."""
+    if name == "severity" and struct is Settings:
+        return True
+    wanted = next(field.type for field in msgspec.structs.fields(struct) if field.name == name)
+    inner = get_args(wanted)[0] if get_origin(wanted) is list else wanted
+    return isinstance(inner, type) and issubclass(inner, msgspec.Struct)
 
 
 @pytest.mark.parametrize("name", sorted(commands()))
@@ -285,7 +328,9 @@ def test_no_page_of_the_handbook_has_a_fault_of_its_own(path: Path) -> None:
 
 @cache
 def handbook() -> Build:
-    return build(read_corpus(CORPUS, settings()), settings(), load_theme())
+    folder = default_cache_folder(os.environ)
+    embedder = Remembering(opened(settings().knowledge), VectorCache(folder) if folder else None)
+    return build(read_corpus(CORPUS, settings()), settings(), load_theme(), embedder=embedder)
 
 
 def test_the_gate_is_content_with_the_handbook() -> None:
@@ -301,6 +346,8 @@ def test_every_file_of_a_build_names_the_same_build() -> None:
             assert f'<meta name="exactquote-build" content="{id}">'.encode() in data, path
         elif path.endswith(".json"):
             assert json.loads(data)["build_id"] == id, path
+        elif "knowledge/" in path and not path.endswith(".py"):
+            assert data.partition(b"\n")[0].endswith(f" {id}".encode()), path
     listed = json.loads(files["build.json"])["files"]
     assert set(listed) == set(files) - {"build.json"}
     for path, record in listed.items():

@@ -16,7 +16,7 @@ FUNCTIONS = ROOT / "site_templates/functions"
 # From the ground up; what shares a floor may import each other.
 FLOORS = [
     {"model", "settings"},
-    {"codes"},
+    {"codes", "refusals", "chat_rules"},
     {"readers"},
     {"rendered"},
     {"passages", "chunks"},
@@ -129,6 +129,13 @@ def test_the_knowledge_base_stands_on_the_wire_alone(name: str) -> None:
     for imported in imports(name, SERVED[name]):
         if imported.partition(".")[0] == "exactquote_site":
             assert room(imported) in ("", "wire", "knowledge"), imported
+
+
+@pytest.mark.parametrize("name", [n for n in SERVED if room(n) not in ("wire", "knowledge")])
+def test_the_function_stands_on_the_wire_and_the_knowledge_base_alone(name: str) -> None:
+    for imported in imports(name, SERVED[name]):
+        if imported.partition(".")[0] == "exactquote_site":
+            assert room(imported) in ("", "wire", "knowledge", "serve"), imported
 
 
 @pytest.mark.parametrize("name", OURS)

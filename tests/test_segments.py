@@ -12,6 +12,8 @@ from exactquote_site.serve.segments import Cite, Resolver, Text
 from exactquote_site.wire.allowlist import Entry
 
 REFUSAL = "These pages don't answer that."
+# One begins within another, and one begins like it.
+REFUSALS = (REFUSAL, "That. These pages don't.", "These pages have no answer.")
 QUOTES = {
     "p7f3k2abc": "Hello [world] there.",
     "x-1": "Two words",
@@ -23,7 +25,7 @@ GIVEN = {id: Entry(id, f"a.html#{id}", q, "guide/a", "A", False) for id, q in QU
 
 def shown(*pieces: str) -> tuple[str, tuple[int, int, bool]]:
     """All text with `<number:id>` for a citation; and what was dropped, unlinked, refused."""
-    resolver = Resolver(GIVEN, REFUSAL)
+    resolver = Resolver(GIVEN, REFUSALS)
     segments = [segment for piece in pieces for segment in resolver.feed(piece)]
     segments += resolver.finish()
     told = "".join(
@@ -112,6 +114,9 @@ def test_prevents_the_refusal_in_the_words_of_a_model() -> None:
     assert shown(f"Sorry. {REFUSAL}") == ("Sorry. ", (0, 0, True))
     assert shown(f"{REFUSAL} {REFUSAL}")[1] == (0, 0, True)
     assert shown(*f"No. {REFUSAL} Yes.") == shown(f"No. {REFUSAL} Yes.")
+    assert shown("No. That. These pages don't answer that.") == ("No. That. ", (0, 0, True))
+    assert shown("That. These pages don't. Why?") == (" Why?", (0, 0, True))
+    assert shown("Well. These pages have no answer.") == ("Well. ", (0, 0, True))
     # Another sentence is another sentence.
     assert shown(REFUSAL[:-1]) == (REFUSAL[:-1], (0, 0, False))
 
@@ -140,7 +145,17 @@ PIECES = st.lists(
         (
             *("[[cite:", "[[", "]]", "]", "[", "x-1", "nope", "guide/a|", "Two words", " ", "\n"),
             *("cite", ":", "|", "http://", "evil.com", "(", ")", ".", "日", "\u200b", "\u200d"),
-            *(REFUSAL, REFUSAL[:12], "p7f3k2abc", "【", "】", "[[cite:x-1]]", "w", "\\"),
+            *(
+                *REFUSALS,
+                REFUSAL[:12],
+                "That. ",
+                "p7f3k2abc",
+                "【",
+                "】",
+                "[[cite:x-1]]",
+                "w",
+                "\\",
+            ),
         )
     ),
     max_size=24,

@@ -81,6 +81,10 @@ def test_the_wheel_holds_two_packages_and_all_they_need(wheel: Path) -> None:
             for file in (ROOT / "site_templates" / part).rglob("*")
             if file.is_file()
         ),
+        *(
+            f"exactquote/theme/functions/{name}"
+            for name in ("Dockerfile", "main.py", "requirements.txt")
+        ),
     }
     assert shipped <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
@@ -100,6 +104,13 @@ def test_an_installed_wheel_builds_a_corpus_without_the_checkout(
     allowlist = json.loads((tmp_path / "out/allowlist.json").read_text())
     assert allowlist["entries"]["kiln-day"]["quote"] == "The kiln is fired on Fridays only."
     assert "#:~:text=" in (tmp_path / "out/index.html").read_text()
+    sources = ROOT / "site_templates/functions"
+    shipped = {
+        file.relative_to(sources): file.read_bytes()
+        for file in sources.rglob("*")
+        if file.suffix in (".py", "") and file.is_file()
+    }
+    assert {path: (tmp_path / "out/functions" / path).read_bytes() for path in shipped} == shipped
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,9 @@ _TABLE = (
     Code("EQ034", "lost-cells", "warning", False, "a table row has more cells than its head"),
     Code("EQ035", "unknown-passage-id", "error", True, "no citation was given the id cited"),
     Code("EQ036", "breaks-links", "warning", False, "a script of the page undoes its own links"),
+    Code("EQ037", "unreviewed-answer", "error", False, "an answer of the FAQ was not reviewed"),
+    Code("EQ038", "stale-review", "warning", False, "the review of an answer is too old"),
+    Code("EQ039", "refusal-changed", "error", True, "the refusal sentence changed unrecorded"),
 )
 
 CODES: dict[str, Code] = {code.code: code for code in _TABLE}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import UnionType
 from typing import Any, Literal, get_args, get_origin
-from urllib.parse import urlsplit
 
 import msgspec
 
+from exactquote.chat_rules import PRICE_MOST, RANGES, chat_faults, is_base
 from exactquote.codes import CODES
 from exactquote.disk.refusal import Refusal
-from exactquote.settings import Settings
+from exactquote.settings import KnowledgeSettings, Settings
 
 OWN_FILE = "exactquote.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -71,12 +73,26 @@ def config_schema() -> dict[str, Any]:
     }
     for name, limit in definitions["LimitSettings"]["properties"].items():
         limit["minimum"] = _least(name)
+    knowledge = definitions["KnowledgeSettings"]["properties"]
+    for name, least in _KNOWLEDGE_LEAST.items():
+        knowledge[name]["minimum"] = least
+    _bound_chat(definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:exactquote:schema:config:1",
         "title": "exactquote configuration",
         **schema,
     }
+
+
+def _bound_chat(definitions: Mapping[str, Any]) -> None:
+    chat = definitions["ChatSettings"]["properties"]
+    for table, keys in RANGES.items():
+        name = chat[table]["$ref"].rpartition("/")[2] if table else "ChatSettings"
+        for key, (least, most) in keys.items():
+            definitions[name]["properties"][key] |= {"minimum": least, "maximum": most}
+    for price in definitions["PriceSettings"]["properties"].values():
+        price |= {"minimum": 0, "maximum": PRICE_MOST}
 
 
 def _found(start: Path) -> Path | None:
@@ -165,11 +181,24 @@ def _shape_faults(
                 yield from _shape_faults(value, wanted, here)
             else:
                 yield here, f"{_shown(here)} is {_sort(value)}; it must be a table"
+        elif (listed := _listed(wanted)) is not None and isinstance(value, list):
+            for number, item in enumerate(value):
+                entry = (*here, str(number))
+                if isinstance(item, dict):
+                    yield from _shape_faults(item, listed, entry)
+                else:
+                    yield here, f"{_shown(here)} has {_sort(item)}; each entry must be a table"
         elif get_origin(wanted) is dict and isinstance(value, dict):
             for inner, item in value.items():
                 yield from _type_faults(item, get_args(wanted)[1], (*here, inner))
         else:
             yield from _type_faults(value, wanted, here)
+
+
+def _listed(wanted: object) -> type[msgspec.Struct] | None:
+    """The kind of table that an array holds, or None for another type."""
+    inner = get_args(wanted)[0] if get_origin(wanted) is list else None
+    return inner if isinstance(inner, type) and issubclass(inner, msgspec.Struct) else None
 
 
 def _type_faults(value: object, wanted: object, key: Key) -> Iterator[Fault]:
@@ -201,7 +230,7 @@ def _value_faults(settings: Settings) -> Iterator[Fault]:
             ("limits", "passage_chars_min"),
             f"limits.passage_chars_min is {low}, more than passage_chars_max, {high}",
         )
-    if settings.base_url and not _is_base(settings.base_url):
+    if settings.base_url and not is_base(settings.base_url):
         yield (
             ("base_url",),
             f"base_url is {settings.base_url!r}; it must be like https://example.org/docs",
@@ -209,6 +238,53 @@ def _value_faults(settings: Settings) -> Iterator[Fault]:
     for name in ("publish", "exclude", "required", "hidden_controls"):
         if "" in getattr(settings, name):
             yield (name,), f'{name} has an empty entry; a glob such as "guide/**" is wanted'
+    yield from _knowledge_faults(settings.knowledge)
+    yield from chat_faults(settings)
+
+
+# Below some sentences a chunk says too little, and a day is the least an answer can last.
+_KNOWLEDGE_LEAST = {
+    "words_weight": 0,
+    "meaning_weight": 0,
+    "chunk_chars": 100,
+    "whole_notes_tokens_max": 0,
+    "faq_days_max": 1,
+}
+
+
+def _knowledge_faults(knowledge: KnowledgeSettings) -> Iterator[Fault]:
+    for name, least in _KNOWLEDGE_LEAST.items():
+        value = getattr(knowledge, name)
+        # TOML has numbers that are none, and infinite ones.
+        if not least <= value < math.inf:
+            yield (
+                ("knowledge", name),
+                f"knowledge.{name} is {value}; it must be at least {least}",
+            )
+    if not (knowledge.words_weight or knowledge.meaning_weight):
+        yield (
+            ("knowledge", "words_weight"),
+            "knowledge.words_weight and meaning_weight are both 0, which finds nothing",
+        )
+    if "" in knowledge.faq:
+        yield (
+            ("knowledge", "faq"),
+            'knowledge.faq has an empty entry; a glob such as "faq/**" is wanted',
+        )
+    asked = knowledge.embedder == "endpoint"
+    if asked and not is_base(knowledge.base_url):
+        yield (
+            ("knowledge", "base_url"),
+            f"knowledge.base_url is {knowledge.base_url!r}; it must be like https://example.org/v1",
+        )
+    if asked and not knowledge.model:
+        yield ("knowledge", "model"), "knowledge.model is empty; the endpoint wants its name"
+    for name in ("base_url", "model", "key_env"):
+        if not asked and getattr(knowledge, name):
+            yield (
+                ("knowledge", name),
+                f'knowledge.{name} is for embedder = "endpoint", which is not set',
+            )
 
 
 def _least(limit: str) -> int:
@@ -216,19 +292,16 @@ def _least(limit: str) -> int:
     return 0 if limit.startswith("passage_") else 1
 
 
-def _is_base(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    bare = not (parts.query or parts.fragment) and url.isprintable() and " " not in url
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and bare
-
-
 def _shown(key: Key) -> str:
-    return ".".join(
-        name if name.replace("_", "a").replace("-", "a").isalnum() else f'"{name}"' for name in key
-    )
+    """A key as TOML has it; an entry of an array counts from 1."""
+    shown = ""
+    for name in key:
+        if name.isdecimal():
+            shown += f"[{int(name) + 1}]"
+        else:
+            plain = name.replace("_", "a").replace("-", "a").isalnum()
+            shown += "." * bool(shown) + (name if plain else f'"{name}"')
+    return shown
 
 
 def _sort(value: object) -> str:
@@ -248,12 +321,16 @@ def _sort(value: object) -> str:
 def _sort_wanted(wanted: object) -> str:
     origin = get_origin(wanted)
     if origin is Literal:
-        return " or ".join(f'"{choice}"' for choice in get_args(wanted))
+        return " or ".join(
+            f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in get_args(wanted)
+        )
     if origin is list:
-        return "an array of strings"
+        return "an array of tables" if _listed(wanted) else "an array of strings"
+    if origin is UnionType:
+        return _sort_wanted(get_args(wanted)[0])
     if origin is dict:
         return "a table"
-    names = {bool: "true or false", int: "a whole number", str: "a string"}
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
     return next((name for sort, name in names.items() if sort is wanted), str(wanted))
 
 
@@ -293,6 +370,7 @@ def _shared(one: Key, other: Key) -> int:
 
 def _keys(text: str) -> Iterator[tuple[int, Key]]:
     table: Key = ()
+    entries: dict[Key, int] = {}
     quotes = ""
     for number, line in enumerate(text.split("\n"), 1):
         if quotes:
@@ -303,11 +381,24 @@ def _keys(text: str) -> Iterator[tuple[int, Key]]:
         bare = line.strip()
         if bare.startswith("["):
             table = _parts(bare.strip("[] \t").split("]")[0])
+            if bare.startswith("[["):
+                entries[table] = entries.get(table, -1) + 1
+            table = _entry(table, entries)
             yield number, table
         elif "=" in bare and not bare.startswith("#"):
             before, _, value = bare.partition("=")
             yield number, table + _parts(before)
             quotes = next((q for q in ('"""', "'''") if value.count(q) % 2), "")
+
+
+def _entry(table: Key, entries: Mapping[Key, int]) -> Key:
+    """A table's key with the number of the entry of each array of tables on its way."""
+    key: Key = ()
+    for depth, name in enumerate(table, 1):
+        key = (*key, name)
+        if table[:depth] in entries:
+            key = (*key, str(entries[table[:depth]]))
+    return key
 
 
 def _parts(dotted: str) -> Key:

@@ -99,6 +99,8 @@ class Article:
     front: Mapping[str, object] = field(default_factory=lambda: NO_FRONT_MATTER)
     written: tuple[Written, ...] = ()
     draft: bool = False
+    aliases: tuple[str, ...] = ()
+    """Other words that the page is to be found by, from its front matter."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -196,6 +198,14 @@ class CitationFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """The configuration that a run was given, with its path as seen from the corpus."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """Everything that a run reads: documents, sidecars, and what could not be read."""
 
@@ -204,11 +214,17 @@ class Corpus:
     assets: Mapping[str, bytes] = field(default_factory=dict)
     """Pictures and other files that pages show, copied to the site as they are."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    config: ConfigFile | None = None
+    """For the places of faults that are written there; its values are in the settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """What the site's pages are made with: Jinja sources by name, and files to ship."""
+    """What the site's pages are made with: Jinja sources by name, and files to ship.
+
+    `functions` are the files of the chat function, by their path in its folder.
+    """
 
     templates: Mapping[str, str]
     assets: Mapping[str, bytes]
+    functions: Mapping[str, bytes] = field(default_factory=dict)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from exactquote import __version__
-from exactquote.checks import breaks_links, charset, dead_links
+from exactquote.checks import breaks_links, charset, dead_links, refusal_changed, reviews
 from exactquote.checks import corpus as corpus_checks
 from exactquote.checks.places import Places
 from exactquote.checks.site import Site
@@ -24,6 +26,7 @@ from exactquote.checks.verdicts import judge
 from exactquote.deeplink.generate import NoLink, deep_link, section_link
 from exactquote.emit import collisions
 from exactquote.emit.allowlist import allowlist_files
+from exactquote.emit.blocks import block_link, give_ids
 from exactquote.emit.chips import Chip, fill_chips
 from exactquote.emit.indexes import index_files
 from exactquote.emit.manifest import build_json
@@ -50,21 +53,47 @@ from exactquote.rendered.page import Page, read_page
 from exactquote.rendered.styles import Sheet, sheet
 from exactquote.settings import Settings
 
+if TYPE_CHECKING:
+    from exactquote_site.knowledge.embedders import Embedder
+
 Progress = Callable[[str, int, int], None]
+
+_PANEL_ASSETS = "assets/ask."
 
 
 def check(
-    corpus: Corpus, settings: Settings, theme: Theme, progress: Progress | None = None
+    corpus: Corpus,
+    settings: Settings,
+    theme: Theme,
+    progress: Progress | None = None,
+    *,
+    today: date | None = None,
 ) -> Build:
-    """Prove every citation of a corpus on the pages that `build` would make of it."""
-    return _Run(corpus, settings, theme, progress or _silent).check()
+    """Prove every citation of a corpus on the pages that `build` would make of it.
+
+    `today` judges the age of reviews; without it no review is too old or yet to come.
+    """
+    return _Run(corpus, settings, theme, progress or _silent, today).check()
 
 
 def build(
-    corpus: Corpus, settings: Settings, theme: Theme, progress: Progress | None = None
+    corpus: Corpus,
+    settings: Settings,
+    theme: Theme,
+    progress: Progress | None = None,
+    *,
+    embedder: Embedder | None = None,
+    today: date | None = None,
 ) -> Build:
-    """Prove every citation, and make the site if there is no error."""
-    return _Run(corpus, settings, theme, progress or _silent).build()
+    """Prove every citation, and make the site if there is no error.
+
+    Without an `embedder` the knowledge base has words alone, and its header says so. Passes
+    on what the embedder raises. `today` is as for `check`, and changes no file.
+    """
+    from exactquote_site.knowledge.words import fingerprint
+
+    index = f"{fingerprint()} {embedder.id if embedder else ''}"
+    return _Run(corpus, settings, theme, progress or _silent, today, embedder, index).build()
 
 
 def prove(
@@ -90,6 +119,8 @@ class Proof:
     verdicts: tuple[Verdict, ...]
     diagnostics: tuple[Diagnostic, ...]
     counts: Counts
+    answers: frozenset[str] = frozenset()
+    """Ids of the FAQ's documents with a review that counts."""
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
@@ -106,14 +137,23 @@ class _Run:
     """One run over one corpus."""
 
     def __init__(
-        self, corpus: Corpus, settings: Settings, theme: Theme | None, progress: Progress
+        self,
+        corpus: Corpus,
+        settings: Settings,
+        theme: Theme | None,
+        progress: Progress,
+        today: date | None = None,
+        embedder: Embedder | None = None,
+        index: str = "",
     ) -> None:
         self._corpus = corpus
         self._settings = settings
         self._theme = theme
         self._progress = progress
+        self._today = today
+        self._embedder = embedder
         self._documents = {document.id: document for document in corpus.documents}
-        self._build_id = build_id(corpus, settings, theme)
+        self._build_id = build_id(corpus, settings, theme, index)
         self._pages: Pages | None = None
 
     def check(self) -> Build:
@@ -128,6 +168,8 @@ class _Run:
     def _report(self, proved: Proof, files: Mapping[str, bytes]) -> Build:
         sources = {document.path: document.text for document in self._corpus.documents}
         sources |= {file.path: file.text for file in self._corpus.citation_files}
+        if self._corpus.config is not None:
+            sources[self._corpus.config.path] = self._corpus.config.text
         return Build(
             self._build_id, proved.counts, proved.verdicts, proved.diagnostics, files, sources
         )
@@ -135,9 +177,14 @@ class _Run:
     def prove(self) -> Proof:
         articles, heard = self._read()
         if self._theme is not None:
-            heard.extend(collisions.check(self._corpus, self._theme))
+            chat = self._settings.chat.enabled
+            heard.extend(collisions.check(self._corpus, _assets(self._theme, chat), chat))
+            if chat:
+                heard.extend(refusal_changed.check(self._settings, self._corpus.config))
         drafts = self._unpublished(articles)
-        pages, raw = self._render({d: a for d, a in articles.items() if d not in drafts})
+        published = {d: a for d, a in articles.items() if d not in drafts}
+        answers = self._answers(published, heard)
+        pages, raw = self._render(published)
         citable = sum(len(citable_spans(page)) for page in pages.values())
         places = Places(self._documents, self._settings)
         site = Site(pages, drafts, _aliases(pages), self._settings, places.locate)
@@ -151,11 +198,12 @@ class _Run:
         if self._theme is not None:
             heard.extend(dead_links.check(articles, pages, self._documents))
         else:
-            heard.extend(breaks_links.check(verdicts, pages))
+            heard.extend(breaks_links.check(verdicts, pages, self._corpus.assets))
             heard.extend(charset.check(verdicts, self._documents))
         bound = sum(verdict.bound for verdict in verdicts)
         counts = Counts(len(self._documents), citable, len(verdicts), bound, len(verdicts) - bound)
-        return Proof(articles, drafts, pages, raw, verdicts, self._severities(heard), counts)
+        told = self._severities(heard)
+        return Proof(articles, drafts, pages, raw, verdicts, told, counts, answers)
 
     def _read(self) -> tuple[dict[str, Article], list[Diagnostic]]:
         heard = list(self._corpus.diagnostics)
@@ -179,6 +227,18 @@ class _Run:
             elif _matches(article.path, self._settings.exclude):
                 reasons[doc] = "a pattern of `exclude` covers it"
         return reasons
+
+    def _answers(self, articles: Mapping[str, Article], heard: list[Diagnostic]) -> frozenset[str]:
+        """The documents of the FAQ that were reviewed; a foreign page has no front matter."""
+        reviewed = set()
+        for doc, article in articles.items():
+            if article.format == "html" or not _matches(article.path, self._settings.knowledge.faq):
+                continue
+            faults = list(reviews.check(self._documents[doc], self._settings, self._today))
+            heard.extend(faults)
+            if all(found.code == "EQ038" for found in faults):
+                reviewed.add(doc)
+        return frozenset(reviewed)
 
     def _render(self, articles: Mapping[str, Article]) -> tuple[dict[str, Page], dict[str, str]]:
         """The final pages, their citations still unbound."""
@@ -212,6 +272,7 @@ class _Run:
             settings.language,
             self._build_id,
             tuple(_nav_item(article) for article in _in_reading_order(articles)),
+            settings.chat.enabled,
         )
 
     def _sheets(self) -> _Sheets:
@@ -261,8 +322,9 @@ class _Run:
         assert self._pages is not None
         assert self._theme is not None
         files: dict[str, bytes] = dict(self._corpus.assets)
-        files |= self._theme.assets
-        for doc, html in proved.raw.items():
+        files |= _assets(self._theme, self._settings.chat.enabled)
+        entries, raw = self._entries(proved)
+        for doc, html in raw.items():
             files[page_path(doc)] = self._finished(doc, html, proved).encode("utf-8", "replace")
         if "index" not in proved.raw:
             files["index.html"] = self._pages.render_home().encode("utf-8", "replace")
@@ -271,9 +333,33 @@ class _Run:
         )
         files["404.html"] = self._pages.render_not_found().encode("utf-8", "replace")
         files |= index_files(self._pages.context)
-        files |= allowlist_files(self._entries(proved), self._build_id)
+        files |= allowlist_files(entries, self._build_id)
+        files |= self._knowledge(proved)
+        if self._settings.chat.enabled:
+            from exactquote.emit.functions import function_files
+
+            title = self._pages.context.title
+            files |= function_files(
+                self._theme.functions, files, self._settings, title, self._build_id
+            )
         files["build.json"] = build_json(self._build_id, proved.counts, files)
         return dict(sorted(files.items()))
+
+    def _knowledge(self, proved: Proof) -> dict[str, bytes]:
+        # A check makes no index, and needs neither numpy nor a stemmer.
+        from exactquote.chunks import corpus_chunks
+        from exactquote.emit.knowledge import knowledge_files
+
+        chunks = corpus_chunks(
+            proved.pages.values(),
+            proved.passages,
+            self._settings.knowledge.chunk_chars,
+            aliases={doc: article.aliases for doc, article in proved.articles.items()},
+            faq=proved.answers,
+        )
+        return knowledge_files(
+            chunks, self._embedder, self._settings.knowledge, self._build_id, self._progress
+        )
 
     def _finished(self, doc: str, html: str, proved: Proof) -> str:
         """A page with its chips, which reads exactly as the page on which all was proved."""
@@ -292,10 +378,11 @@ class _Run:
                 raise AssertionError(f"chips changed the text of {doc}")
         return finished
 
-    def _entries(self, proved: Proof) -> list[AllowEntry]:
-        """One entry for each citation and for each citable passage.
+    def _entries(self, proved: Proof) -> tuple[list[AllowEntry], dict[str, str]]:
+        """One entry for each citation and for each citable passage, and the pages they lead to.
 
-        An uncited passage that no directive pins is linked to the section it stands in.
+        An uncited passage that no directive pins is linked to its block, which is given an
+        id for that; where it stands in no block of its own, to the section.
         """
         entries: dict[str, AllowEntry] = {}
         for verdict in proved.verdicts:
@@ -309,6 +396,7 @@ class _Run:
                     page.title,
                     True,
                 )
+        unpinned: dict[str, list[Passage]] = {}
         for number, passage in enumerate(proved.passages):
             self._progress("linking", number, len(proved.passages))
             if passage.id in entries:
@@ -316,12 +404,20 @@ class _Run:
             page = proved.pages[passage.doc]
             link = deep_link(page, passage.span)
             if isinstance(link, NoLink):
+                unpinned.setdefault(passage.doc, []).append(passage)
                 link = section_link(page, passage.span)
             entries[passage.id] = AllowEntry(
                 passage.id, link.href, passage.quote, passage.doc, page.title, False
             )
         self._progress("linking", len(proved.passages), len(proved.passages))
-        return list(entries.values())
+        raw = dict(proved.raw)
+        for doc, listed in unpinned.items():
+            blocks = give_ids(raw[doc], proved.pages[doc], listed)
+            raw[doc] = blocks.html
+            for id, element_id in blocks.ids.items():
+                href = block_link(proved.pages[doc], element_id).href
+                entries[id] = replace(entries[id], href=href)
+        return list(entries.values()), raw
 
 
 def read_article(document: Document, settings: Settings) -> Article:
@@ -343,8 +439,11 @@ def read_article(document: Document, settings: Settings) -> Article:
     return read_markdown(document, settings)
 
 
-def build_id(corpus: Corpus, settings: Settings, theme: Theme | None) -> str:
-    """An id made of everything that the output depends on, and of nothing else."""
+def build_id(corpus: Corpus, settings: Settings, theme: Theme | None, index: str = "") -> str:
+    """An id made of everything that the output depends on, and of nothing else.
+
+    `index` names what cuts words and makes vectors; it is "" where no index is made.
+    """
     digest = hashlib.sha256()
 
     def add(*parts: bytes) -> None:
@@ -364,7 +463,21 @@ def build_id(corpus: Corpus, settings: Settings, theme: Theme | None) -> str:
             add(b"template", _bytes(name), _bytes(source))
         for name, data in sorted(theme.assets.items()):
             add(b"theme", _bytes(name), data)
+        if settings.chat.enabled:
+            for name, data in sorted(theme.functions.items()):
+                add(b"function", _bytes(name), data)
+    if index:
+        add(b"index", index.encode())
     return digest.hexdigest()[:16]
+
+
+def _assets(theme: Theme, chat: bool) -> dict[str, bytes]:
+    """The assets that ship; those of the chat panel only with the chat function."""
+    return {
+        path: data
+        for path, data in theme.assets.items()
+        if chat or not path.startswith(_PANEL_ASSETS)
+    }
 
 
 class _Sheets:

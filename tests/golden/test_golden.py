@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from exactquote.cli import main
+from exactquote_site.knowledge.base import KnowledgeBase
+from exactquote_site.knowledge.stored import VECTORS_PATH, WORDS_PATH
 
 HERE = Path(__file__).parent
 # The build id follows from every input, the style sheet of the site included, so it says
@@ -27,12 +29,28 @@ def test_handbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: bool)
         path: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         for path, content in made.items()
     }
-    # How the site looks is no matter of this test; all that its pages say is.
-    texts = {p: c.decode() for p, c in made.items() if not p.startswith("assets/")}
+    base = KnowledgeBase.load(lambda path: made[path])
+    assert base.vectors is not None
+    assert len(base.vectors) == len(base.chunks) == base.postings.count
+    # How the site looks is no matter of this test; all that its pages say is. The indexes are
+    # made of the chunks, and say nothing in a diff.
+    apart = ("assets/", WORDS_PATH, VECTORS_PATH)
+    texts = {p: c.decode() for p, c in made.items() if not p.startswith(apart)}
     assert (
         len({found[0][-16:] for text in texts.values() for found in BUILD_ID.finditer(text)}) == 1
     )
     compare(texts, HERE / "handbook" / "expected", update)
+
+
+def test_chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: bool) -> None:
+    """A site that can be asked: what its pages and its function are told, not how that is done."""
+    monkeypatch.chdir(HERE / "chat")
+    out = tmp_path / "out"
+    assert main(["build", "corpus", "--output", str(out), "--quiet"]) == 0
+    made = ("index.html", "404.html", "functions/chat.json", "functions/requirements.txt")
+    compare(
+        {path: (out / path).read_text("utf-8") for path in made}, HERE / "chat/expected", update
+    )
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

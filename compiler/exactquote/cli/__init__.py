@@ -20,11 +20,16 @@ CLEAN, FINDINGS, WRONG_USE, OUR_BUG, INTERRUPTED = 0, 1, 2, 3, 130
 # Each command lives in a module of its own, so that a run imports only what it needs.
 _COMMANDS = {
     "build": "Check a corpus and write its site.",
+    "ask": "Find the passages of a built site that answer a question.",
     "check": "Check a corpus or a built site; writes nothing.",
+    "evidence": "Find the passages of a built site that support a claim.",
     "demo": "Show the gate refuse a passage that was made up.",
     "explain": "Explain a diagnostic code.",
     "init": "Begin a new corpus.",
-    "serve": "Show a built site in a browser on this machine.",
+    "serve": "Serve a built site with its chat function.",
+    "gaps": "List the questions that the chat couldn't answer.",
+    "forget": "Delete what the chat has kept of visitors.",
+    "replay": "Verify the receipt of an answer against a build.",
     "land": "Open a built site's links in real browsers.",
     "stats": "Count the passages of a corpus by how they can be linked.",
     "schema": "Print the JSON schema of a file.",

@@ -6,15 +6,21 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exactquote.cli.options import Options
 from exactquote.cli.speak import ProgressLine
 from exactquote.config import load_config
 from exactquote.disk.corpus import read_corpus, require_folder
 from exactquote.disk.refusal import Refusal
-from exactquote.model import Build, Corpus
+from exactquote.model import Build, ConfigFile, Corpus
 from exactquote.settings import Settings
+
+if TYPE_CHECKING:
+    from exactquote_site.knowledge.embedders import Embedder
 
 
 def settings_for(folder: Path, options: Options) -> Settings:
@@ -45,7 +51,18 @@ def check_folder(
         with progress(options) as line:
             return check_site(pages, settings, line)
     corpus = read_corpus(folder, settings, extra_citations=citations, skip=skip)
-    return check_corpus(corpus, settings, options)
+    return check_corpus(configured(corpus, folder, settings, options), settings, options)
+
+
+def configured(corpus: Corpus, folder: Path, settings: Settings, options: Options) -> Corpus:
+    """The corpus with its configuration's text, when something in it may be a fault."""
+    if not settings.chat.refusals:
+        return corpus
+    source = load_config(folder, options.config)[1]
+    if source is None:
+        return corpus
+    path = os.path.relpath(source, folder).replace(os.sep, "/")
+    return replace(corpus, config=ConfigFile(path, source.read_text("utf-8-sig")))
 
 
 def check_corpus(corpus: Corpus, settings: Settings, options: Options) -> Build:
@@ -54,11 +71,20 @@ def check_corpus(corpus: Corpus, settings: Settings, options: Options) -> Build:
     from exactquote.pipeline import check
 
     with progress(options) as line:
-        return check(corpus, settings, load_theme(), line)
+        return check(corpus, settings, load_theme(), line, today=today())
 
 
-def build_folder(folder: Path, settings: Settings, options: Options, output: Path) -> Build:
-    """Check the corpus in a folder and make the files of its site."""
+def build_folder(
+    folder: Path,
+    settings: Settings,
+    options: Options,
+    output: Path,
+    embedder: Embedder | None = None,
+) -> Build:
+    """Check the corpus in a folder and make the files of its site.
+
+    Raises `Refusal` when the embedder can't make vectors.
+    """
     from exactquote.disk.site_dir import is_site
     from exactquote.disk.theme import load_theme
     from exactquote.pipeline import build
@@ -68,9 +94,31 @@ def build_folder(folder: Path, settings: Settings, options: Options, output: Pat
             f"{folder} has HTML pages only, which are built already;"
             f" `exactquote check {folder}` checks citations of them"
         )
-    corpus = read_corpus(folder, settings, skip=[output])
+    corpus = configured(read_corpus(folder, settings, skip=[output]), folder, settings, options)
+    from exactquote_site.knowledge.embedders import EmbedderDown
+
     with progress(options) as line:
-        return build(corpus, settings, load_theme(), line)
+        try:
+            return build(corpus, settings, load_theme(), line, embedder=embedder, today=today())
+        except EmbedderDown as error:
+            raise Refusal(f"the knowledge base can't be made: {error}") from None
+
+
+def today() -> date:
+    """The day of this run, by UTC: that of `SOURCE_DATE_EPOCH`, where it is set.
+
+    See https://reproducible-builds.org/specs/source-date-epoch/. Raises `Refusal` when it
+    is no number of seconds.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not given:
+        return datetime.now(UTC).date()
+    try:
+        return datetime.fromtimestamp(int(given), UTC).date()
+    except (ValueError, OverflowError, OSError):
+        raise Refusal(
+            f"SOURCE_DATE_EPOCH is {given!r}; it must be a number of seconds since 1970"
+        ) from None
 
 
 def require_apart(folder: Path, output: Path) -> None:

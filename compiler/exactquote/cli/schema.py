@@ -8,7 +8,7 @@ import click
 
 from exactquote.cli.speak import say
 
-NAMES = ("config", "allowlist", "build", "report", "land", "stats")
+NAMES = ("config", "allowlist", "build", "report", "land", "stats", "ask", "evidence")
 
 _EPILOG = """\b
 config      exactquote.toml, or [tool.exactquote] in pyproject.toml
@@ -17,6 +17,8 @@ build       dist/build.json
 report      what `check --format json` and `build --format json` print
 land        what `land --format json` prints
 stats       what `stats --format json` prints
+ask         what `ask --json` prints
+evidence    what `evidence --json` prints
 """
 
 

@@ -9,10 +9,14 @@ from pathlib import Path
 from exactquote.model import Theme
 
 _TEMPLATE_SUFFIX = ".html.j2"
+_PACKAGE = "exactquote_site"
+# What stands beside the package in the function's folder.
+_BESIDE = ("Dockerfile", "main.py", "requirements.txt")
 
 
 def load_theme() -> Theme:
-    """Templates by name (`page.html.j2`), assets by their path in the site (`assets/site.css`).
+    """Templates by name (`page.html.j2`), assets by their path in the site (`assets/site.css`),
+    and the chat function by its paths in its folder (`exactquote_site/serve/app.py`).
 
     Raises `FileNotFoundError` when neither the package nor a checkout has them.
     """
@@ -25,7 +29,16 @@ def load_theme() -> Theme:
     assets = {
         name: entry.read_bytes() for name, entry in _files(home.joinpath("assets"), "assets/")
     }
-    return Theme(templates, assets)
+    return Theme(templates, assets, _functions(home))
+
+
+def _functions(home: Traversable) -> dict[str, bytes]:
+    found = {name: home.joinpath("functions", name).read_bytes() for name in _BESIDE}
+    # The package itself is what is imported here, wherever it was installed.
+    for name, entry in _files(files(_PACKAGE), f"{_PACKAGE}/"):
+        if name.endswith(".py"):
+            found[name] = entry.read_bytes()
+    return found
 
 
 def _theme_home() -> Traversable:

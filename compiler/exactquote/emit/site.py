@@ -27,7 +27,10 @@ _RIGHT_TO_LEFT = frozenset(("ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur
 
 @dataclass(frozen=True, slots=True)
 class SiteContext:
-    """What every page says of the site. `nav` holds all pages, in reading order."""
+    """What every page says of the site. `nav` holds all pages, in reading order.
+
+    With `chat`, each page asks for the function that answers questions.
+    """
 
     title: str
     description: str
@@ -35,6 +38,7 @@ class SiteContext:
     language: str
     build_id: str
     nav: tuple[NavItem, ...]
+    chat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,19 @@ def as_text(front: FrontMatter, key: str, faults: list[Diagnostic]) -> str:
     return ""
 
 
+def as_texts(front: FrontMatter, key: str, faults: list[Diagnostic]) -> tuple[str, ...]:
+    """A field that lists texts, or is one; () when it isn't there, and none of them is empty."""
+    value = front.values.get(key)
+    listed = [value] if isinstance(value, str) else value
+    if listed is None and value is None:
+        return ()
+    if isinstance(listed, list) and all(isinstance(text, str) and text.strip() for text in listed):
+        return tuple(" ".join(text.split()) for text in listed)
+    message = f"`{key}` must be a list of texts"
+    faults.append(fault("EQ017", front.place(key), message, f'write `{key}` as ["…", "…"]'))
+    return ()
+
+
 def as_flag(front: FrontMatter, key: str, faults: list[Diagnostic]) -> bool:
     """A field that is exactly true, false, yes or no; False when it isn't there."""
     value = front.values.get(key)

@@ -15,7 +15,13 @@ from exactquote.model import Article, Diagnostic, Document
 from exactquote.readers import blocks, cite_links, headings, sanitise
 from exactquote.readers.controls import hidden_controls, referenced_controls
 from exactquote.readers.footnotes import footnotes
-from exactquote.readers.front_matter import FrontMatter, as_flag, as_text, split_front_matter
+from exactquote.readers.front_matter import (
+    FrontMatter,
+    as_flag,
+    as_text,
+    as_texts,
+    split_front_matter,
+)
 from exactquote.readers.notes import Notes, env_with
 from exactquote.readers.render import PageRenderer
 from exactquote.readers.tokenizers import BlockTokenizer, InlineTokenizer, read_inlines
@@ -131,6 +137,7 @@ def read_head(
         language=language or settings.language,
         front=front.values,
         draft=as_flag(front, "draft", faults),
+        aliases=as_texts(front, "aliases", faults),
     )
     return article, tuple(faults)
 

@@ -36,8 +36,9 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Embedding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the question's vector comes from, if the index was made by an endpoint."""
+    """What makes the question's vector: that which made those of the index."""
 
+    kind: Literal["multilingual", "wordllama", "endpoint", "none"] = "multilingual"
     base_url: str = ""
     model: str = ""
     key_env: str = "EXACTQUOTE_EMBEDDINGS_KEY"

@@ -55,6 +55,14 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session: Annotated[str, msgspec.Meta(pattern=_SESSION)] | None = None
 
 
+class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A thumb up or down for an answer by its id, with what the visitor says of it."""
+
+    answer: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
+    good: bool
+    words: str = ""
+
+
 def require_json(content_type: str) -> None:
     """Raise `Refused` unless the body is declared as JSON in UTF-8."""
     if not _JSON_TYPE.fullmatch(content_type.strip()):
@@ -73,6 +81,19 @@ def read_question(body: bytes, limits: Limits) -> Question:
     except msgspec.ValidationError as error:
         raise Refused(422, "wrong_shape", str(error)) from error
     return _sound(question, limits)
+
+
+def read_rating(body: bytes, limits: Limits) -> Rating:
+    """The rating in a body. Raises `Refused` for whatever isn't one."""
+    if len(body) > limits.body_bytes:
+        raise too_long(limits)
+    try:
+        rating = msgspec.convert(_parsed(body), Rating, strict=True)
+    except msgspec.ValidationError as error:
+        raise Refused(422, "wrong_shape", str(error)) from error
+    if len(rating.words) > limits.question_chars:
+        raise Refused(422, "words_too_long", f"Up to {limits.question_chars} characters.")
+    return rating
 
 
 def too_long(limits: Limits) -> Refused:

@@ -84,13 +84,13 @@ Segment = Text | Cite
 class Resolver:
     """Resolves one answer against the passages that were given for it.
 
-    `lost` holds the well-formed tokens among the dropped, for the owner to look at. `refusal`
-    is taken out of the model's words wherever it stands, and `refused` tells that
-    it was there: the server alone writes that sentence.
+    `lost` holds the well-formed tokens among the dropped, for the owner to look at. Each of the
+    `refusals`, the sentence in all its languages, is taken out of the model's words wherever it
+    stands, and `refused` tells that one was there: the server alone writes that sentence.
     """
 
     given: Mapping[str, Entry]
-    refusal: str = ""
+    refusals: tuple[str, ...] = ()
     numbers: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
     lost: list[str] = field(default_factory=list)
@@ -148,15 +148,21 @@ class Resolver:
         return lead
 
     def _decided(self) -> str:
-        """The part of the tail that can be no part of the refusal any more."""
-        told = ""
-        while self.refusal and self.refusal in self._tail:
-            before, _, self._tail = self._tail.partition(self.refusal)
-            told += before
-            self.refused = True
-        keep = _overlap(self._tail, self.refusal)
-        told += self._tail[: len(self._tail) - keep]
-        self._tail = self._tail[len(self._tail) - keep :]
+        """The part of the tail that can be no part of a refusal any more."""
+        if not self.refusals:
+            told, self._tail = self._tail, ""
+            return told
+        told, rest = "", self._tail
+        while rest:
+            length = min((len(s) for s in self.refusals if rest.startswith(s)), default=0)
+            if length:
+                self.refused = True
+            elif any(sentence.startswith(rest) for sentence in self.refusals):
+                break
+            else:
+                told += rest[0]
+            rest = rest[length or 1 :]
+        self._tail = rest
         return told
 
     def _units(self, final: bool) -> Iterator[Segment | None]:
@@ -264,14 +270,6 @@ class Resolver:
 def _first_word(body: str) -> str:
     words = body.split(maxsplit=1)
     return body[: body.index(words[0]) + len(words[0])] if words else ""
-
-
-def _overlap(text: str, sentence: str) -> int:
-    """How many characters at the end of the text begin the sentence."""
-    for length in range(min(len(text), len(sentence) - 1), 0, -1):
-        if text.endswith(sentence[:length]):
-            return length
-    return 0
 
 
 def _joined(segments: Iterable[Segment]) -> list[Segment]:

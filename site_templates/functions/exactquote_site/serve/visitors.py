@@ -23,7 +23,10 @@ def visitor_address(peer: str, forwarded: Sequence[str], trusted_hops: int) -> s
     hops = [hop.strip() for value in forwarded for hop in value.split(",") if hop.strip()]
     if 0 < trusted_hops <= len(hops):
         return _network(hops[-trusted_hops])
-    return _network(peer)
+    address = _network(peer)
+    # Some servers, uvicorn with `--proxy-headers` among them, put what the header claims in
+    # place of the socket's address. Whoever might be made up is counted with all the others.
+    return UNKNOWN if any(_network(hop) == address for hop in hops) else address
 
 
 def bucket(address: str, salt: bytes) -> str:

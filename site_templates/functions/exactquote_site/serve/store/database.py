@@ -29,8 +29,18 @@ class Transaction(Protocol):
 class Database(Protocol):
     """A store that is open."""
 
+    first_of_all: str
+    """A statement that lets one process alone go on with its transaction, where one is needed."""
+
     def transaction(self) -> AbstractContextManager[Transaction]:
         """A transaction, which commits at its end and rolls back when it raises.
+
+        Raises `StoreDown`.
+        """
+        ...
+
+    def scrub(self) -> None:
+        """Leave nothing of what was deleted in any file that we could clear of it.
 
         Raises `StoreDown`.
         """
@@ -76,7 +86,7 @@ def open_database(url: str) -> Database:
     opened, and `WrongStore` for tables of another version.
     """
     scheme, _, rest = url.partition(":")
-    if scheme == "sqlite" and rest.startswith("///"):
+    if scheme == "sqlite" and rest.startswith("///") and rest[3:] not in ("", ":memory:"):
         from exactquote_site.serve.store.sqlite import Sqlite
 
         database: Database = Sqlite(Path(rest[3:]))
@@ -92,8 +102,23 @@ def open_database(url: str) -> Database:
     return database
 
 
+def storable(values: Sequence[object]) -> tuple[object, ...]:
+    """Values as any store takes them: PostgreSQL has no NUL in a text, and neither has what
+    isn't UTF-8; a model may write both.
+    """
+    return tuple(
+        value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        if isinstance(value, str)
+        else value
+        for value in values
+    )
+
+
 def _make_tables(database: Database) -> None:
     with database.transaction() as transaction:
+        if database.first_of_all:
+            # Processes that start together would make the same table at once.
+            transaction.execute(database.first_of_all)
         for statement in _statements():
             transaction.execute(statement)
         transaction.execute(

@@ -17,10 +17,10 @@ NANO = 1_000_000_000
 # Long enough to settle whatever is still running, and to look into what went wrong.
 _KEPT_SECONDS = 3 * 86_400
 
-_LATEST_DAY = """
+_LATEST_DAY = "SELECT value FROM meta WHERE name = 'day'"
+_NEW_DAY = """
 INSERT INTO meta (name, value) VALUES ('day', ?) ON CONFLICT (name) DO UPDATE
-SET value = CASE WHEN excluded.value > meta.value THEN excluded.value ELSE meta.value END
-RETURNING value"""
+SET value = CASE WHEN excluded.value > meta.value THEN excluded.value ELSE meta.value END"""
 _RESERVE = """
 UPDATE budget SET reserved = reserved + ?
 WHERE day = ? AND spent + reserved + ? <= ? RETURNING day"""
@@ -135,7 +135,13 @@ def utc_day(now: float) -> str:
 
 def _day(transaction: Transaction, now: float) -> str:
     """The day in force: a clock that was set back reopens no former day."""
-    day = str(transaction.execute(_LATEST_DAY, (utc_day(now),))[0][0])
+    today = utc_day(now)
+    latest = transaction.execute(_LATEST_DAY)
+    # Most often nothing is new, and nothing is written: the status is asked for by every page.
+    if latest and str(latest[0][0]) >= today:
+        return str(latest[0][0])
+    transaction.execute(_NEW_DAY, (today,))
+    day = str(transaction.execute(_LATEST_DAY)[0][0])
     transaction.execute(
         "INSERT INTO budget (day, spent, reserved) VALUES (?, 0, 0) ON CONFLICT (day) DO NOTHING",
         (day,),
@@ -150,7 +156,8 @@ def _expire(transaction: Transaction, now: float) -> None:
         " RETURNING day, amount",
         (now,),
     )
-    for day, amount in freed:
+    # In one order, so that no two processes wait for each other.
+    for day, amount in sorted((str(day), int(amount)) for day, amount in freed):
         transaction.execute(
             "UPDATE budget SET reserved = reserved - ? WHERE day = ?", (amount, day)
         )

@@ -64,10 +64,13 @@ class Outbox:
         return Letter(id, body, attempts + 1, claim) if won else None
 
     def sent(self, letter: Letter) -> bool:
-        """Mark it as handed over. False when the lease ran out and another holds it now."""
+        """Mark it as handed over, whose words are kept no longer.
+
+        False when the lease ran out and another holds it now.
+        """
         with self._database.transaction() as transaction:
             marked = transaction.execute(
-                "UPDATE lead SET state = 'sent', lease = 0 WHERE id = ? AND claimed = ?"
+                "UPDATE lead SET state = 'sent', body = '', lease = 0 WHERE id = ? AND claimed = ?"
                 " AND state = 'waiting' RETURNING id",
                 (letter.id, letter.claim),
             )

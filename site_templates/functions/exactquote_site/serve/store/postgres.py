@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from exactquote_site.serve.store.database import Row, StoreDown, Transaction
+from exactquote_site.serve.store.database import Row, StoreDown, Transaction, WrongStore, storable
 
 _CONNECT_SECONDS = 5
 _STATEMENT_MS = 15_000
@@ -17,11 +17,16 @@ _STATEMENT_MS = 15_000
 CONNECTIONS_MAX = 8
 _WAIT_SECONDS = 15.0
 
+# A number of our own, which nothing else in the database locks by.
+_ALONE = 7_316_208_557_391
+
 _Connection = psycopg.Connection[tuple[object, ...]]
 
 
 class Postgres:
     """A database by URL, with a few connections that the threads of a process share."""
+
+    first_of_all = f"SELECT pg_advisory_xact_lock({_ALONE})"
 
     def __init__(self, url: str) -> None:
         """Connects to nothing yet."""
@@ -35,9 +40,18 @@ class Postgres:
         try:
             with self._opened().connection(_WAIT_SECONDS) as connection:
                 yield _Statements(connection)
-        except (psycopg.OperationalError, PoolTimeout) as error:
+        except (
+            psycopg.OperationalError,
+            psycopg.InterfaceError,
+            # Such as a server that takes no writes since another took its place.
+            psycopg.InternalError,
+            PoolTimeout,
+        ) as error:
             # What a driver says may hold the URL, and the URL a password.
             raise StoreDown(f"PostgreSQL: {type(error).__name__}") from None
+
+    def scrub(self) -> None:
+        """The server's own vacuum clears what was deleted."""
 
     def close(self) -> None:
         """Close the connections of this process."""
@@ -65,7 +79,11 @@ class Postgres:
 
     def _try(self) -> None:
         """Connect once, since a pool would only try again and again."""
-        psycopg.connect(self._url, connect_timeout=_CONNECT_SECONDS).close()
+        try:
+            psycopg.connect(self._url, connect_timeout=_CONNECT_SECONDS).close()
+        except psycopg.ProgrammingError:
+            # It quotes what it couldn't read.
+            raise WrongStore("the URL of the PostgreSQL store can't be read") from None
 
 
 class _Statements:
@@ -73,5 +91,5 @@ class _Statements:
         self._connection = connection
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
-        cursor = self._connection.execute(statement.replace("?", "%s").encode(), tuple(values))
+        cursor = self._connection.execute(statement.replace("?", "%s").encode(), storable(values))
         return list(cursor.fetchall()) if cursor.description else []

@@ -10,6 +10,23 @@ from exactquote_site.serve.store.ledger import utc_day
 _NAME = "salt:"
 
 
+class DaySalts:
+    """The salts of a store, each asked for once by a process."""
+
+    def __init__(self, database: Database) -> None:
+        """Salts are kept in the tables of this store."""
+        self._database = database
+        self._known = ("", b"")
+
+    def of_day(self, now: float) -> bytes:
+        """The salt of the UTC day of a time. Raises `StoreDown`."""
+        day, salt = self._known
+        if day != utc_day(now):
+            salt = day_salt(self._database, now)
+            self._known = (utc_day(now), salt)
+        return salt
+
+
 def day_salt(database: Database, now: float) -> bytes:
     """The salt of the UTC day; made on first use, and those of former days are deleted.
 

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from exactquote_site.serve.store.database import Row, StoreDown, Transaction
+from exactquote_site.serve.store.database import Row, StoreDown, Transaction, storable
 
 # A writer holds the file for about a millisecond; a queue of hundreds still gets through.
 _BUSY_SECONDS = 15.0
 
 
 class Sqlite:
-    """One file in WAL mode; every thread has a connection of its own."""
+    """One file in WAL mode that its user alone may read; every thread has its own connection."""
+
+    first_of_all = ""
 
     def __init__(self, path: Path) -> None:
-        """Opens nothing yet. Raises `StoreDown` where the folder can't be made."""
+        """Raises `StoreDown` where the file can't be made or may not be written."""
         self._path = path
         self._mine = threading.local()
         self._lock = threading.Lock()
         self._every: list[sqlite3.Connection] = []
         self._process = os.getpid()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_planted(path.parent):
+                raise StoreDown(f"{path.parent} belongs to another user")
+            # The files that SQLite puts beside it have the permissions of this one.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if _is_planted(path):
+                raise StoreDown(f"{path} belongs to another user")
         except OSError as error:
-            raise StoreDown(f"{path.parent}: {error.strerror}") from error
+            raise StoreDown(f"{path}: {error.strerror}") from error
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
@@ -43,11 +52,20 @@ class Sqlite:
             yield _Statements(connection)
             connection.execute("COMMIT")
         except BaseException as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError):
+            with suppress(sqlite3.Error):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            # Of the others, each would be a bug of ours.
+            if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
                 raise StoreDown(f"{self._path.name}: {error}") from error
             raise
+
+    def scrub(self) -> None:
+        """Empty the write-ahead log, in which deleted rows stand until it is overwritten."""
+        try:
+            self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise StoreDown(f"{self._path.name}: {error}") from error
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -68,10 +86,18 @@ class Sqlite:
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
+            # What is deleted is overwritten, and not only unlinked.
+            connection.execute("PRAGMA secure_delete = ON")
             self._mine.connection = connection
             with self._lock:
                 self._every.append(connection)
         return connection
+
+
+def _is_planted(made: Path) -> bool:
+    """Whether another user put it where everyone may write, to read what we would."""
+    everyone_writes = made.parent.stat().st_mode & stat.S_IWOTH
+    return bool(everyone_writes) and os.name == "posix" and made.lstat().st_uid != os.geteuid()
 
 
 class _Statements:
@@ -79,4 +105,4 @@ class _Statements:
         self._connection = connection
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
-        return self._connection.execute(statement, tuple(values)).fetchall()
+        return self._connection.execute(statement, storable(values)).fetchall()

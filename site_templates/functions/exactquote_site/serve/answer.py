@@ -1,0 +1,415 @@
+"""Turns a question into the events of its answer: one retrieval, at most one model call.
+
+Whatever happens, the last event is one `Done` or one `Failed`, and money that was set aside
+is settled: by what the provider told, by nothing where it can't have charged, and else by the
+worst case.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import anyio.to_thread
+
+from exactquote_site.knowledge.base import MEANING, Found, KnowledgeBase
+from exactquote_site.knowledge.best import best_passages
+from exactquote_site.knowledge.chunk import Chunk
+from exactquote_site.knowledge.embedders import Embedder, EmbedderDown
+from exactquote_site.serve.config import ChatConfig
+from exactquote_site.serve.declined import declined_topic
+from exactquote_site.serve.prompt import DECLINED, Prompt, prompt
+from exactquote_site.serve.provider import Model, ProviderFault, Usage, cost, worst_cost
+from exactquote_site.serve.receipts import Receipt, make_receipt
+from exactquote_site.serve.reply import Reply, ReplyReader
+from exactquote_site.serve.requests import Question
+from exactquote_site.serve.segments import Cite, Resolver, Segment
+from exactquote_site.serve.store.database import StoreDown
+from exactquote_site.serve.store.exchanges import DAY_SECONDS, Exchange, Exchanges
+from exactquote_site.serve.store.ledger import NANO, Ledger, Reservation
+from exactquote_site.serve.texts import language_of, phrase
+from exactquote_site.wire.allowlist import Entry
+
+Kind = Literal["answer", "quotes", "passages", "declined"]
+Outcome = Literal["answered", "unanswered", "declined", "passages"]
+
+QUOTES_MAX = 8
+# Longer than any call may take, so that only what died expires.
+_LEASE_FACTOR = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An answer begins; `words_only` tells that retrieval had to do without vectors."""
+
+    kind: Kind
+    build_id: str
+    language: str
+    words_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words to show as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A citation beside the words before it."""
+
+    entry: Entry
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A sentence of the site, word for word, that is the answer or a part of it."""
+
+    entry: Entry
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The answer is complete."""
+
+    outcome: Outcome
+    sources: tuple[Entry, ...]
+    receipt: Receipt
+    dropped: int = 0
+    links_removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """There is no answer, or no end of it; `text` is for the visitor, `detail` for the log."""
+
+    code: str
+    text: str
+    retry_after: float | None = None
+    detail: str = ""
+
+
+Event = Start | Said | Cited | Quoted | Done | Failed
+
+
+@dataclass
+class Desk:
+    """All that answering needs: what was built, what is configured, and what is kept.
+
+    `model` is None without a key, `embedder` None without vectors; `clock` gives seconds
+    since 1970. `opening_cost` is the most that the first question of a conversation can cost,
+    once that was worked out, and `words_only` tells that retrieval has to do without vectors,
+    by what the last question met.
+    """
+
+    config: ChatConfig
+    base: KnowledgeBase
+    entries: Mapping[str, Entry]
+    ledger: Ledger
+    exchanges: Exchanges
+    model: Model | None = None
+    embedder: Embedder | None = None
+    clock: Callable[[], float] = time.time
+    opening_cost: int | None = None
+    words_only: bool = False
+
+    def __post_init__(self) -> None:
+        """Before the first question, the embedder at hand tells whether vectors can be used."""
+        vectors, embedder = self.base.vectors, self.embedder
+        fits = vectors is not None and embedder is not None and embedder.id == vectors.embedder
+        self.words_only = self.retrieves_by_meaning and not fits
+
+    @property
+    def retrieves_by_meaning(self) -> bool:
+        """Whether answers depend on vectors; with all of the corpus in the prompt none does."""
+        if self.base.vectors is None or self.base.weights[MEANING] <= 0:
+            return False
+        return self.model is None or self.base.header.mode != "whole"
+
+    @property
+    def limit(self) -> int:
+        """The budget of a day, in nano-dollars."""
+        return round(self.config.budget_usd_per_day * NANO)
+
+    def refusal(self, language: str) -> str:
+        """The sentence that ends what can't be answered, the same for every such answer."""
+        return self.config.refusals[-1].texts[language]
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """That sentence in all languages, and in all wordings that it had."""
+        return tuple(
+            text for refusal in self.config.refusals for text in refusal.texts.values() if text
+        )
+
+
+@dataclass
+class _Told:
+    """What an answer has come to so far."""
+
+    id: str
+    question: Question
+    language: str
+    kind: Kind
+    shown: list[str] = field(default_factory=list)
+    cited: dict[str, Entry] = field(default_factory=dict)
+    found: tuple[str, ...] = ()
+    lost: Sequence[str] = ()
+    dropped: int = 0
+    links_removed: int = 0
+    cost: int = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.shown)
+
+
+async def answered(question: Question, desk: Desk, stream: bool) -> AsyncGenerator[Event, None]:
+    """The events of an answer; the last is a `Done` or a `Failed`, and nothing is raised
+    but the cancellation of whoever stopped listening.
+    """
+    language = language_of(question.question, question.locale, desk.config.languages)
+    told = _Told(uuid.uuid4().hex, question, language, "answer")
+    try:
+        async with aclosing(_events(told, desk, stream)) as events:
+            async for event in events:
+                yield event
+    except StoreDown as error:
+        yield Failed("unavailable", phrase("unavailable", language), detail=str(error))
+    except Exception as bug:
+        # Nobody is left without an end; where it was tells nothing of anybody's words.
+        yield Failed("internal", phrase("broken", language), detail=_place(bug))
+
+
+def _place(bug: Exception) -> str:
+    trace = bug.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(bug).__name__
+    return (
+        f"{type(bug).__name__} at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    )
+
+
+async def _events(told: _Told, desk: Desk, stream: bool) -> AsyncGenerator[Event, None]:
+    build_id = desk.config.build_id
+    if declined_topic(told.question.question, desk.config.declined) is not None:
+        told.kind = "declined"
+        yield Start("declined", build_id, told.language, words_only=False)
+        yield _say(told, phrase("declined", told.language))
+        yield await _done(told, desk, "declined")
+        return
+    found = await anyio.to_thread.run_sync(_search, told.question.question, desk)
+    desk.words_only = words_only = desk.retrieves_by_meaning and MEANING in found.off
+    told.found = tuple(dict.fromkeys(hit.chunk.doc for hit in found.hits))
+    if desk.model is None:
+        told.kind = "passages"
+        yield Start("passages", build_id, told.language, words_only)
+        async with aclosing(_passages(told, desk, found)) as events:
+            async for event in events:
+                yield event
+        return
+    asked = prompt(told.question, _given(desk, found), desk.entries, desk.config)
+    now = desk.clock()
+    held = await anyio.to_thread.run_sync(
+        lambda: desk.ledger.reserve(
+            worst_cost(asked, desk.config.provider),
+            desk.limit,
+            now,
+            desk.config.timeouts.total * _LEASE_FACTOR,
+        )
+    )
+    if held is None:
+        yield Failed("paused", phrase("paused", told.language), DAY_SECONDS - now % DAY_SECONDS)
+        return
+    told.kind = "quotes" if desk.config.mode == "quotes" else "answer"
+    start = Start(told.kind, build_id, told.language, words_only)
+    async with aclosing(_modelled(told, desk, asked, held, start, stream)) as events:
+        async for event in events:
+            yield event
+
+
+def _search(question: str, desk: Desk) -> Found:
+    return desk.base.search(question, count=desk.config.limits.passages, embedder=desk.embedder)
+
+
+def _given(desk: Desk, found: Found) -> tuple[Chunk, ...]:
+    """All chunks of a small corpus, and the best ones of another."""
+    if desk.base.header.mode == "whole":
+        return desk.base.all_chunks()
+    return tuple(hit.chunk for hit in found.hits)
+
+
+async def _modelled(
+    told: _Told, desk: Desk, asked: Prompt, held: Reservation, start: Start, stream: bool
+) -> AsyncGenerator[Event, None]:
+    """One model call, from the reservation to its settlement."""
+    assert desk.model is not None
+    resolver = Resolver(asked.given, desk.refusals)
+    reader = ReplyReader()
+    fault: ProviderFault | None = None
+    paid = 0
+    try:
+        yield start
+        # Until something else is known, the worst case is what it cost.
+        paid = held.amount
+        async with aclosing(desk.model.written(asked, stream)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    paid = cost(piece, desk.config.provider)
+                    continue
+                for event in _shown(told, resolver.feed(reader.feed(piece))):
+                    yield event
+    except ProviderFault as broken:
+        if broken.free:
+            paid = 0
+        fault = broken
+    finally:
+        told.cost = paid
+        with anyio.CancelScope(shield=True):
+            now = desk.clock()
+            await anyio.to_thread.run_sync(desk.ledger.settle, held, paid, now)
+    read = reader.finish()
+    if fault is None and read is None:
+        fault = ProviderFault("broken", "not the JSON that was asked for")
+    if fault is not None or read is None:
+        assert fault is not None
+        await _keep(told, desk, "failed", resolver)
+        yield _failed(fault, told.language)
+        return
+    rest, reply = read
+    for event in _shown(told, [*resolver.feed(rest), *resolver.finish()]):
+        yield event
+    outcome = _outcome(reply, resolver, desk)
+    if outcome == "declined":
+        yield _say(told, _gap(told.text) + phrase("declined", told.language))
+    elif outcome == "unanswered":
+        yield _say(told, _gap(told.text) + desk.refusal(told.language))
+    yield await _done(told, desk, outcome, resolver)
+
+
+def _outcome(reply: Reply, resolver: Resolver, desk: Desk) -> Outcome:
+    """An answer without a source that survived is none, whatever the model says of it."""
+    if desk.config.declined and DECLINED in reply.sources and not resolver.cited:
+        return "declined"
+    if not reply.answered or resolver.refused or not resolver.cited:
+        return "unanswered"
+    return "answered"
+
+
+def _shown(told: _Told, segments: Sequence[Segment]) -> Iterator[Event]:
+    """The events of resolved segments; in quote mode nothing of the model's wording is one."""
+    for segment in segments:
+        if isinstance(segment, Cite):
+            new = segment.entry.id not in told.cited
+            if told.kind == "quotes":
+                if new and len(told.cited) < QUOTES_MAX:
+                    yield _quote(told, segment.entry)
+                continue
+            told.cited.setdefault(segment.entry.id, segment.entry)
+            told.shown.append(f"[{segment.number}]")
+            yield Cited(segment.entry, segment.number)
+        elif told.kind != "quotes":
+            yield _say(told, segment.text)
+
+
+def _say(told: _Told, text: str) -> Said:
+    told.shown.append(text)
+    return Said(text)
+
+
+def _quote(told: _Told, entry: Entry) -> Quoted:
+    told.cited[entry.id] = entry
+    told.shown.append(f"{entry.quote} [{len(told.cited)}]\n")
+    return Quoted(entry, len(told.cited))
+
+
+def _gap(text: str) -> str:
+    return "" if not text or text[-1].isspace() else " "
+
+
+async def _passages(told: _Told, desk: Desk, found: Found) -> AsyncGenerator[Event, None]:
+    """The best sentences themselves, for a site without a model."""
+    best = await anyio.to_thread.run_sync(_best, desk, found)
+    if not best:
+        yield _say(told, desk.refusal(told.language))
+        yield await _done(told, desk, "unanswered")
+        return
+    yield _say(told, phrase("passages", told.language))
+    for entry in best:
+        yield _quote(told, entry)
+    yield await _done(told, desk, "passages")
+
+
+def _best(desk: Desk, found: Found) -> list[Entry]:
+    embedder = None if MEANING in found.off else desk.embedder
+    quotes = {id: entry.quote for id, entry in desk.entries.items()}
+    try:
+        best = best_passages(desk.base, found, quotes, embedder=embedder)
+    except EmbedderDown:
+        best = best_passages(desk.base, found, quotes, embedder=None)
+    ids = dict.fromkeys(id for one in best for id in one.passages)
+    return [desk.entries[id] for id in list(ids)[:QUOTES_MAX]]
+
+
+def _failed(fault: ProviderFault, language: str) -> Failed:
+    return Failed(fault.code, phrase(fault.code, language), fault.retry_after, fault.detail)
+
+
+async def _done(
+    told: _Told, desk: Desk, outcome: Outcome, resolver: Resolver | None = None
+) -> Done:
+    await _keep(told, desk, outcome, resolver)
+    receipt = make_receipt(
+        told.id,
+        desk.clock(),
+        desk.config.build_id,
+        told.kind,
+        outcome,
+        told.question.question,
+        told.text,
+        tuple(told.cited.values()),
+    )
+    sources = tuple(told.cited.values())
+    return Done(
+        outcome,
+        sources,
+        receipt,
+        resolver.dropped if resolver else 0,
+        resolver.links_removed if resolver else 0,
+    )
+
+
+async def _keep(
+    told: _Told, desk: Desk, outcome: Outcome | Literal["failed"], resolver: Resolver | None
+) -> None:
+    """Keep of the exchange what the owner said may be kept."""
+    store = desk.config.store
+    words = store.conversations or (outcome == "unanswered" and store.gaps)
+    exchange = Exchange(
+        id=told.id,
+        at=desk.clock(),
+        session=told.question.session if store.conversations else None,
+        build_id=desk.config.build_id,
+        language=told.language,
+        kind=told.kind,
+        outcome=outcome,
+        question=told.question.question if words else None,
+        answer=told.text if words else None,
+        found=told.found,
+        cited=tuple(told.cited),
+        lost=tuple(resolver.lost) if resolver else (),
+        cost=told.cost,
+    )
+    with anyio.CancelScope(shield=True):
+        await anyio.to_thread.run_sync(desk.exchanges.keep, exchange)

@@ -1,0 +1,392 @@
+"""Turns a prompt into what a model writes: one call to an endpoint of the OpenAI protocol.
+
+Whatever goes wrong there ends in one `ProviderFault`, whose code says what a visitor is told.
+There is no second attempt: a question is one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal, Protocol
+
+import anyio
+import httpx2
+import openai
+
+from exactquote_site.serve.config import Provider, Timeouts
+from exactquote_site.serve.prompt import ANSWER_SCHEMA, Prompt
+from exactquote_site.serve.store.ledger import NANO
+
+FaultCode = Literal["busy", "unavailable", "timeout", "broken", "refused_by_provider"]
+
+_RETRY_SECONDS_MAX = 3_600.0
+# What the package, which checks little, and reading what it gives make of another answer.
+_NOT_OF_THE_PROTOCOL = (
+    *(openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError, RecursionError),
+)
+_OPENAI_URL = "https://api.openai.com/v1"
+# An endpoint that ignores the limit on tokens is cut off here. Hardly any token is longer;
+# in an event of a stream, a few hundred bytes stand around each.
+_CHARS_A_TOKEN = 40
+_BYTES_A_TOKEN = 2_000
+_BYTES_BESIDES = 1_000_000
+
+
+class ProviderFault(Exception):
+    """The call failed. `free` tells that the provider can't have charged for it."""
+
+    def __init__(
+        self, code: FaultCode, detail: str, *, free: bool = False, retry_after: float | None = None
+    ) -> None:
+        """`detail` is for the log and holds nothing that the visitor or the model wrote."""
+        super().__init__(f"{code}: {detail}")
+        self.code: FaultCode = code
+        self.detail = detail
+        self.free = free
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call; `cached` are those of the input that the provider had already."""
+
+    input: int
+    cached: int
+    output: int
+
+
+class Model(Protocol):
+    """Something that answers a prompt."""
+
+    def written(self, prompt: Prompt, stream: bool) -> AsyncGenerator[str | Usage, None]:
+        """The pieces of the answer's JSON as they come, and the usage once it is told.
+
+        Raises `ProviderFault`.
+        """
+        ...
+
+
+def cost(usage: Usage, provider: Provider) -> int:
+    """What a call cost, in nano-dollars, rounded up."""
+    prices = provider.prices_usd_per_million
+    cached = min(usage.cached, usage.input)
+    dollars = (
+        (usage.input - cached) * prices.input
+        + cached * prices.cached
+        + usage.output * prices.output
+    ) / 1_000_000
+    return _up(dollars)
+
+
+def worst_cost(prompt: Prompt, provider: Provider) -> int:
+    """The most that a call can cost, in nano-dollars: no token is shorter than a byte."""
+    tokens = len((prompt.rules + prompt.request).encode("utf-8", "replace")) + 1_000
+    prices = provider.prices_usd_per_million
+    dollars = tokens * max(prices.input, prices.cached) + provider.output_tokens_max * prices.output
+    return _up(dollars / 1_000_000)
+
+
+def _up(dollars: float) -> int:
+    return -int(-(dollars * NANO) // 1)
+
+
+class OpenAIModel:
+    """A model behind an endpoint that speaks the OpenAI protocol."""
+
+    def __init__(self, provider: Provider, timeouts: Timeouts, key: str) -> None:
+        """The key is sent to the endpoint and nowhere else."""
+        self._provider = provider
+        self._timeouts = timeouts
+        # All limits but that on connecting are kept here, where what they mean is known.
+        patience = openai.Timeout(timeouts.total, connect=timeouts.connect)
+        bytes_max = _BYTES_BESIDES + provider.output_tokens_max * _BYTES_A_TOKEN
+
+        async def bounded(response: httpx2.Response) -> None:
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Bounded(response.stream, bytes_max)
+
+        self._client = openai.AsyncOpenAI(
+            api_key=key,
+            # Without it, the package would take one from the environment.
+            base_url=provider.base_url or _OPENAI_URL,
+            max_retries=0,
+            timeout=patience,
+            http_client=openai.DefaultAsyncHttpxClient(
+                timeout=patience,
+                # Whoever is redirected to would be sent the question and the passages.
+                follow_redirects=False,
+                event_hooks={"response": [bounded]},
+            ),
+        )
+
+    async def written(self, prompt: Prompt, stream: bool) -> AsyncGenerator[str | Usage, None]:
+        """The pieces of the answer's JSON, and the usage. Raises `ProviderFault`."""
+        started = False
+        end = anyio.current_time() + self._timeouts.total
+        try:
+            async with aclosing(self._pieces(prompt, stream)) as pieces:
+                while True:
+                    # No scope spans a yield: whoever reads slowly isn't cancelled for it.
+                    with anyio.fail_after(max(0.0, end - anyio.current_time())):
+                        piece = await anext(pieces, None)
+                    if piece is None:
+                        break
+                    started = True
+                    yield piece
+        except TimeoutError:
+            raise ProviderFault("timeout", "the call took too long") from None
+        except openai.APIStatusError as error:
+            raise _of_status(error) from None
+        except openai.APIConnectionError as error:
+            raise _of_connection(error, started) from None
+        except _NOT_OF_THE_PROTOCOL as error:
+            raise ProviderFault("broken", type(error).__name__) from None
+        except (httpx2.HTTPError, OSError) as error:
+            raise ProviderFault("broken", f"the connection broke: {type(error).__name__}") from None
+
+    def _pieces(self, prompt: Prompt, stream: bool) -> AsyncGenerator[str | Usage, None]:
+        responses = self._provider.api == "responses"
+        if stream:
+            return self._responses_stream(prompt) if responses else self._chat_stream(prompt)
+        return self._responses_whole(prompt) if responses else self._chat_whole(prompt)
+
+    async def _chat_stream(self, prompt: Prompt) -> AsyncGenerator[str | Usage, None]:
+        with anyio.fail_after(self._timeouts.first_byte):
+            events = await self._client.chat.completions.create(
+                **_chat(prompt, self._provider),
+                stream=True,
+                stream_options={"include_usage": True},
+            )
+        end = _End(self._provider.output_tokens_max)
+        async with events:
+            async for event in self._timed(events):
+                usage = _usage(event.usage, _CHAT_NAMES)
+                if usage is not None:
+                    yield usage
+                if not event.choices:
+                    continue
+                choice = event.choices[0]
+                end.refused = end.refused or bool(choice.delta.refusal)
+                end.finished = choice.finish_reason or end.finished
+                if choice.delta.content:
+                    yield end.counted(choice.delta.content)
+        end.require_whole()
+
+    async def _chat_whole(self, prompt: Prompt) -> AsyncGenerator[str | Usage, None]:
+        answer = await self._client.chat.completions.create(**_chat(prompt, self._provider))
+        usage = _usage(answer.usage, _CHAT_NAMES)
+        if usage is not None:
+            yield usage
+        if not answer.choices:
+            raise ProviderFault("broken", "an answer without choices")
+        choice = answer.choices[0]
+        end = _End(self._provider.output_tokens_max)
+        end.refused = bool(choice.message.refusal)
+        end.finished = choice.finish_reason or ""
+        if choice.message.content:
+            yield end.counted(choice.message.content)
+        end.require_whole()
+
+    async def _responses_stream(self, prompt: Prompt) -> AsyncGenerator[str | Usage, None]:
+        with anyio.fail_after(self._timeouts.first_byte):
+            events = await self._client.responses.create(
+                **_response(prompt, self._provider), stream=True
+            )
+        end = _End(self._provider.output_tokens_max)
+        async with events:
+            async for event in self._timed(events):
+                if event.type == "response.output_text.delta":
+                    yield end.counted(event.delta)
+                elif event.type.startswith("response.refusal"):
+                    end.refused = True
+                elif event.type == "error":
+                    raise ProviderFault("broken", "an error event")
+                elif event.type in _ENDS:
+                    end.finished = _finished(event.response)
+                    usage = _usage(event.response.usage, _RESPONSE_NAMES)
+                    if usage is not None:
+                        yield usage
+        end.require_whole()
+
+    async def _responses_whole(self, prompt: Prompt) -> AsyncGenerator[str | Usage, None]:
+        answer = await self._client.responses.create(**_response(prompt, self._provider))
+        usage = _usage(answer.usage, _RESPONSE_NAMES)
+        if usage is not None:
+            yield usage
+        parts = [part for item in answer.output if item.type == "message" for part in item.content]
+        end = _End(self._provider.output_tokens_max)
+        end.refused = any(part.type == "refusal" for part in parts)
+        end.finished = _finished(answer)
+        text = "".join(part.text for part in parts if part.type == "output_text")
+        if text:
+            yield end.counted(text)
+        end.require_whole()
+
+    async def _timed(self, events: Any) -> AsyncIterator[Any]:
+        """The events of a stream, none of them later than the limits allow."""
+        iterator = aiter(events)
+        limit = self._timeouts.first_byte
+        while True:
+            try:
+                with anyio.fail_after(limit):
+                    event = await anext(iterator)
+            except StopAsyncIteration:
+                return
+            yield event
+            limit = self._timeouts.idle
+
+
+@dataclass
+class _End:
+    """What tells whether an answer is whole: how it ended, and how long it is."""
+
+    tokens_max: int
+    finished: str = ""
+    refused: bool = False
+    chars: int = 0
+
+    def counted(self, piece: object) -> str:
+        if not isinstance(piece, str):
+            raise ProviderFault("broken", "words that are none")
+        self.chars += len(piece)
+        if self.chars > self.tokens_max * _CHARS_A_TOKEN:
+            raise ProviderFault("broken", "an answer without end")
+        return piece
+
+    def require_whole(self) -> None:
+        # Asked at the end, when what it cost has been told.
+        if self.refused:
+            raise ProviderFault("refused_by_provider", "the model refused")
+        if self.finished == "content_filter":
+            raise ProviderFault("refused_by_provider", "the content filter stopped it")
+        if self.finished != "stop":
+            raise ProviderFault("broken", f"the answer ended by {_known(self.finished)}")
+        if not self.chars:
+            raise ProviderFault("broken", "the answer is empty")
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The body of a response, up to so many bytes."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, bytes_max: int) -> None:
+        self._stream = stream
+        self._left = bytes_max
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise ProviderFault("broken", "a body without end")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+_ENDS = frozenset(("response.completed", "response.incomplete", "response.failed"))
+_FINISHES = frozenset(("length", "tool_calls", "function_call", "failed"))
+# Where each of the protocols tells the input, the output and the part that was cached.
+_CHAT_NAMES = ("prompt_tokens", "completion_tokens", "prompt_tokens_details")
+_RESPONSE_NAMES = ("input_tokens", "output_tokens", "input_tokens_details")
+
+
+def _chat(prompt: Prompt, provider: Provider) -> dict[str, Any]:
+    return {
+        "model": provider.model,
+        "messages": [
+            {"role": "system", "content": prompt.rules},
+            {"role": "user", "content": prompt.request},
+        ],
+        "max_completion_tokens": provider.output_tokens_max,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": ANSWER_SCHEMA},
+        },
+    }
+
+
+def _response(prompt: Prompt, provider: Provider) -> dict[str, Any]:
+    return {
+        "model": provider.model,
+        "instructions": prompt.rules,
+        "input": [{"role": "user", "content": prompt.request}],
+        "max_output_tokens": provider.output_tokens_max,
+        "store": False,
+        "text": {
+            "format": {
+                "type": "json_schema",
+                "name": "answer",
+                "strict": True,
+                "schema": ANSWER_SCHEMA,
+            }
+        },
+    }
+
+
+def _usage(told: Any, names: tuple[str, str, str]) -> Usage | None:
+    """The usage, or None where it isn't told in figures that can be true."""
+    input, output, details = (getattr(told, name, None) for name in names)
+    cached = getattr(details, "cached_tokens", None) or 0
+    if not all(type(count) is int and count >= 0 for count in (input, output, cached)):
+        return None
+    # Servers that don't count say 0, and no prompt of ours is empty.
+    return Usage(int(input or 0), cached, int(output or 0)) if input else None
+
+
+def _finished(response: Any) -> str:
+    """How a response ended, in the words of chat completions."""
+    if response.status == "completed":
+        return "stop"
+    if response.status == "incomplete":
+        details = response.incomplete_details
+        filtered = details is not None and details.reason == "content_filter"
+        return "content_filter" if filtered else "length"
+    return "failed"
+
+
+def _known(finished: str) -> str:
+    # What an endpoint made up is no code, and could be anybody's words.
+    return finished if finished in _FINISHES else "something else" if finished else "nothing"
+
+
+def _of_connection(error: openai.APIConnectionError, started: bool) -> ProviderFault:
+    cause = type(error.__cause__ or error).__name__
+    # Whom nothing reached can't have charged.
+    free = not started and cause in ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError")
+    if isinstance(error, openai.APITimeoutError):
+        return ProviderFault("timeout", f"the endpoint took too long: {cause}", free=free)
+    if started:
+        return ProviderFault("broken", f"the connection broke: {cause}")
+    return ProviderFault("unavailable", f"no answer: {cause}", free=free)
+
+
+def _of_status(error: openai.APIStatusError) -> ProviderFault:
+    status = error.status_code
+    detail = f"status {status}"
+    if status in (429, 503, 529):
+        wait = _retry_after(error.response.headers.get("retry-after"))
+        return ProviderFault("busy", detail, free=True, retry_after=wait)
+    return ProviderFault("unavailable", detail, free=status < 500)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """The seconds that a Retry-After header names, by number or date; None for nonsense."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(value)
+            zoned = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+            seconds = (zoned - datetime.now(UTC)).total_seconds()
+        except (ValueError, OverflowError):
+            return None
+    # NaN compares false with everything.
+    if not 0 <= seconds < float("inf"):
+        return None
+    return min(seconds, _RETRY_SECONDS_MAX)
