@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bench.chat import cuts
 from bench.chat.answers import encodings
 from bench.chat.cuts import faults
 from exactquote_site.knowledge.embedders import EmbedderDown
@@ -29,9 +30,11 @@ from exactquote_site.serve.answer import (
     Start,
     answered,
 )
+from exactquote_site.serve.prompt import Prompt
 from exactquote_site.serve.provider import ProviderFault, Usage, worst_cost
 from exactquote_site.serve.receipts import replayed, sha256
 from exactquote_site.serve.requests import Question
+from exactquote_site.serve.segments import Text
 from exactquote_site.serve.status import state
 from exactquote_site.serve.store.database import StoreDown
 from exactquote_site.serve.store.exchanges import Exchange
@@ -132,12 +135,21 @@ def test_the_refusal_is_in_the_language_of_the_question(tmp_path: Path) -> None:
     assert told(desk, FRAGE) == ("Freitags <1>.", "answered")
 
 
-@pytest.mark.parametrize("raw", list(encodings())[::20])
+# A long one has as many pairs of cuts as all of these; the benchmark takes them all.
+SHORT = [raw for raw in encodings() if len(raw) < 80]
+
+
+@pytest.mark.parametrize("raw", SHORT[:: len(SHORT) // 10])
 def test_prevents_a_cut_that_shows_part_of_a_token(raw: str) -> None:
-    # A longer one has as many pairs of cuts as all the others; the benchmark has them all.
-    count, wrong = faults(raw[:150]) if len(raw) <= 150 else (1, [])
-    assert count
+    count, wrong = faults(raw)
+    assert count == (len(raw) + 1) * (len(raw) + 2) // 2
     assert wrong == []
+
+
+def test_prevents_a_benchmark_of_cuts_that_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = next(raw for raw in SHORT if "cite:x-1" in raw)
+    monkeypatch.setattr(cuts.Resolver, "feed", lambda self, piece: [Text(piece)])
+    assert faults(raw)[1]
 
 
 def test_prevents_half_a_surrogate_that_ends_an_answer(tmp_path: Path) -> None:
@@ -438,6 +450,40 @@ def test_a_store_that_fails_ends_an_answer_once(
 
     monkeypatch.setattr(desk.exchanges if broken == "keep" else desk.ledger, broken, fails)
     assert outcome(heard(desk, QUESTION)) == "unavailable"
+
+
+class Unclosable(Spoken):
+    """A model whose connection breaks while it is closed."""
+
+    async def written(self, prompt: Prompt, stream: bool) -> AsyncGenerator[str | Usage, None]:
+        try:
+            for piece in self.pieces:
+                assert isinstance(piece, str)
+                yield piece
+        finally:
+            raise ProviderFault("broken", "it broke while it was closed")
+
+
+@pytest.mark.parametrize("settles", [True, False])
+def test_who_has_left_is_told_of_no_fault(
+    settles: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def leave_after(desk: Desk, count: int) -> None:
+        async with aclosing(answered(Question(QUESTION), desk, True)) as events:
+            for _ in range(count):
+                await anext(events)
+
+    def fails(*_: object) -> None:
+        raise StoreDown("store.db: disk is full")
+
+    desk = open_desk(tmp_path, "x")
+    desk.model = Unclosable(reply(f"On Fridays {token(FRIDAY)}."))
+    if not settles:
+        monkeypatch.setattr(desk.ledger, "settle", fails)
+    for count in (1, 2, 3, 4):
+        anyio.run(leave_after, desk, count)
+    assert (money(desk)[1] == 0) == settles
+    assert outcome(heard(desk, QUESTION)) == ("broken" if settles else "unavailable")
 
 
 def test_prevents_an_answer_without_an_end_when_there_is_a_bug(tmp_path: Path) -> None:

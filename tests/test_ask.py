@@ -88,11 +88,13 @@ def test_explain_shows_both_legs_their_ranks_scores_and_the_fusion(run: Run) -> 
     lines = [line.strip() for line in out.splitlines()]
     told = next(line for line in lines if line.startswith("chunk "))
     assert "words 1 (" in told
+    assert "pages 1 (" in told
     assert "meaning 1 (" in told
+    assert "sentences 1 (" in told
     assert 0.01 < float(told.rpartition("fused ")[2]) < 0.1
     assert any(line.startswith("passage p") for line in lines)
     assert any(line.startswith("words: on, weight 1, ") for line in lines)
-    assert any(line.startswith("meaning: on, weight 1, 4 chunks") for line in lines)
+    assert any(line.startswith("meaning: on, weight 0.7, 4 chunks") for line in lines)
     assert any(line.startswith("terms: ") and "kiln" in line for line in lines)
     assert "vectors: topical-1, 4 numbers each" in lines
     assert lines[-1].startswith("corpus: 4 chunks, ")
@@ -259,17 +261,22 @@ def test_prevents_a_question_that_breaks_the_search_or_the_terminal(
 
 
 def test_a_second_build_embeds_what_was_edited_and_nothing_else(run: Run) -> None:
-    assert "has 4 chunks: 0 embedded, 4 from the cache.\n" in run("build")[1]
+    assert (
+        "16 vectors, of chunks and of sentences: 0 embedded, 16 from the cache.\n"
+        in run("build")[1]
+    )
     page = Path("corpus/kiln.md")
     page.write_text(page.read_text() + "\nIt was built in May.\n", encoding="utf-8")
-    assert "has 4 chunks: 1 embedded, 3 from the cache.\n" in run("build")[1]
+    assert ": 2 embedded, 15 from the cache.\n" in run("build")[1]
     edited = {path: path.read_bytes() for path in Path("dist").rglob("*") if path.is_file()}
-    assert "has 4 chunks: 4 embedded, 0 from the cache.\n" in run("build", "--no-cache")[1]
+    assert ": 17 embedded, 0 from the cache.\n" in run("build", "--no-cache")[1]
     again = {path: path.read_bytes() for path in Path("dist").rglob("*") if path.is_file()}
     assert again == edited
     page.unlink()
     Path("corpus/index.md").write_text("# Studio\n\n[Key](cite:door 'The key hangs').\n")
-    assert "has 3 chunks: 1 embedded, 2 from the cache.\n" in run("build")[1]
+    assert (
+        "11 vectors, of chunks and of sentences: 2 embedded, 9 from the cache.\n" in run("build")[1]
+    )
     assert "kiln" not in run("ask", "kiln", "-n", "9")[1].lower()
 
 
@@ -287,7 +294,7 @@ def test_a_machine_without_a_folder_for_caches_can_build(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     code, out, _ = run("build")
     assert code == 0
-    assert "4 embedded, 0 from the cache.\nnote: no vector is kept: vectors can't be" in out
+    assert "16 embedded, 0 from the cache.\nnote: no vector is kept: vectors can't be" in out
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.delenv("HOME", raising=False)
     assert "note: no vector is kept: there is no folder for caches\n" in run("build")[1]
@@ -314,3 +321,43 @@ def test_the_header_names_the_embedder(run: Run) -> None:
         "id": "topical-1",
         "dimension": 4,
     }
+
+
+PAGES = {
+    "index.md": "# Studio\n\nWelcome to the studio. The kiln is in the yard.\n",
+    "kiln.md": "# Kiln\n\nIt is fired on Fridays. Nobody opens it before Saturday.\n",
+    "money.md": "# Money\n\nA refund takes a week. Cards are taken, too.\n",
+}
+
+
+def test_the_embedder_of_the_package_embeds_what_was_edited_with_the_network_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("socket", "create_connection", "getaddrinfo"):
+        monkeypatch.setattr(socket, name, refuse)
+    Path("corpus").mkdir()
+    for path, text in PAGES.items():
+        (Path("corpus") / path).write_text(text, encoding="utf-8")
+    Path("corpus/exactquote.toml").write_text("allow_empty = true\n[chat]\nenabled = false\n")
+
+    def told(*args: str) -> str:
+        capfdbinary.readouterr()
+        code = cli.main(args)
+        out, err = capfdbinary.readouterr()
+        assert code == 0, err.decode()
+        return out.decode()
+
+    # Three chunks; three headings and six sentences.
+    assert "12 vectors, of chunks and of sentences: 12 embedded, 0 from" in told("build")
+    page = Path("corpus/kiln.md")
+    page.write_text(page.read_text().replace("Fridays", "Mondays"), encoding="utf-8")
+    assert ": 2 embedded, 10 from the cache.\n" in told("build")
+    # No word in common, and another language.
+    report = json.loads(told("ask", "Bekomme ich mein Geld zurück?", "--json"))
+    assert [leg["off"] for leg in report["legs"]] == [None, None]
+    best = report["answers"][0]
+    assert best["passages"][0]["quote"] == "A refund takes a week."
+    assert best["chunk"]["words"] is None
+    assert best["chunk"]["sentences"]["rank"] == 1

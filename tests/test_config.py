@@ -275,7 +275,7 @@ def test_every_key_is_read(folder: Path) -> None:
         "[limits]\npassage_chars_min=1\npassage_chars_max=2\nfile_bytes_max=3\n"
         "front_matter_bytes_max=4\nfront_matter_depth_max=5\nnesting_max=6\n"
         "[knowledge]\nembedder='endpoint'\nbase_url='https://example.org/v1'\nmodel='m'\n"
-        "key_env='KEY'\nwords_weight=2\nmeaning_weight=0.5\nchunk_chars=700\n"
+        "key_env='KEY'\nwords_weight=2\nmeaning_weight=0.5\nchunk_chars=700\npostgres_env='P'\n"
         "whole_notes_tokens_max=0\nfaq=['a.md']\nfaq_days_max=30\n"
         "[chat]\nenabled=false\nlanguages=['de']\nmode='quotes'\nbudget_usd_per_day=2\n"
         "trusted_hops=1\nsuggestions=['a']\nadmin_token_env='A'\nmetrics=true\n"

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from exactquote.embed.all_cores import ALONE_MAX, AllCores, on_all_cores
 from exactquote_site.knowledge import use_multilingual, weights
 from exactquote_site.knowledge.embedders import (
     ASKING,
@@ -28,6 +29,7 @@ from exactquote_site.knowledge.embedders import (
     EmbedderUnfit,
     Patience,
     open_embedder,
+    question_vector,
 )
 from exactquote_site.knowledge.openai_endpoint import (
     BATCH_CHARS_MAX,
@@ -74,6 +76,26 @@ def test_prevents_a_vector_that_depends_on_its_neighbours() -> None:
     alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
     assert np.array_equal(embedder.embed(TEXTS), alone)
     assert np.array_equal(embedder.embed(TEXTS[::-1]), alone[::-1])
+
+
+def test_a_question_is_embedded_as_a_text_is_but_for_the_last_digits() -> None:
+    embedder = Multilingual()
+    for text, row in zip(TEXTS, embedder.embed(TEXTS), strict=True):
+        assert np.abs(embedder.embed_question(text) - row).max() < 1e-5
+        assert np.array_equal(question_vector(embedder, text), embedder.embed_question(text))
+    assert not embedder.embed_question(" \n").any()
+
+
+def test_prevents_a_vector_that_depends_on_how_many_processes_made_it() -> None:
+    embedder = Multilingual()
+    texts = [f"{TEXTS[n % 2]} {n}" for n in range(ALONE_MAX + 23)]
+    with on_all_cores("multilingual", embedder) as shared:
+        assert shared.embed(texts[:9]).tobytes() == embedder.embed(texts[:9]).tobytes()
+    several = AllCores("multilingual", embedder, processes=3)
+    try:
+        assert several.embed(texts).tobytes() == embedder.embed(texts).tobytes()
+    finally:
+        several.close()
 
 
 def test_double_precision_changes_no_more_than_precision() -> None:

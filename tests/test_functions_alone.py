@@ -21,7 +21,10 @@ from packaging.requirements import Requirement
 from exactquote import cli
 from tests.servers import free_port
 
-PAGE = '# Kiln\n\nThe kiln is fired on Fridays only. [Then](cite:kiln "The kiln is fired on Fridays only.") it cools.\n'
+PAGE = """# Kiln
+
+The kiln is fired on Fridays only. [Then](cite:kiln "The kiln is fired on Fridays only.") it cools.
+"""
 # What starts the function, and what it had imported by then and afterwards.
 STARTED = """
 import sys

@@ -15,7 +15,6 @@ from exactquote_site.serve.app import create_app
 from exactquote_site.serve.store.database import open_database
 from exactquote_site.serve.store.exchanges import DAY_SECONDS, Exchange, Exchanges
 from exactquote_site.serve.store.outbox import Outbox
-from exactquote_site.serve.store.place import store_url
 
 CONFIG = """
 [knowledge]
@@ -35,7 +34,12 @@ digest = "DIGEST"
 texts.en = "No page here says so."
 texts.de = "Das steht auf keiner Seite."
 """
-PAGE = '# Kiln\n\nThe kiln is fired on Fridays only. Glaze dries for two days.\n\n[Then](cite:kiln "The kiln is fired on Fridays only.") it cools.\n'
+PAGE = """# Kiln
+
+The kiln is fired on Fridays only. Glaze dries for two days.
+
+[Then](cite:kiln "The kiln is fired on Fridays only.") it cools.
+"""
 
 
 @pytest.fixture(scope="module")

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import psycopg
 import pytest
 from numpy.typing import NDArray
 
+from exactquote import cli
+from exactquote.cli import knowledge
 from exactquote_site.knowledge import pg_vectors
+from exactquote_site.knowledge.base import KnowledgeBase
+from exactquote_site.knowledge.best import best_passages
 from exactquote_site.knowledge.embedders import EmbedderDown
-from exactquote_site.knowledge.pg_vectors import PgVectors, StoreDown, load_vectors
+from exactquote_site.knowledge.pg_vectors import PgVectors, StoreDown, load_vectors, placed
 from exactquote_site.knowledge.vectors import OtherEmbedder, Vectors, nearest
+from exactquote_site.wire.allowlist import load_allowlist
 from tests.servers import free_port, start_postgres
+from tests.test_knowledge import Topical, built
 
 D = 64
 
@@ -215,3 +222,75 @@ def test_a_user_without_the_right_is_told() -> None:
             connection.execute("revoke create on database postgres from public")
         with pytest.raises(StoreDown, match="right"):
             load_vectors(url.replace("tester", "ann"), "b", Vectors("toy@1", drawn(2, 1)))
+
+
+def test_a_part_of_the_rows_is_searched_as_in_memory(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = Vectors("toy@1", drawn(600, 5))
+    # The whole is indexed, and the part of the first 50 would hardly be among the nearest.
+    monkeypatch.setattr(pg_vectors, "INDEXED_FROM", 500)
+    load_vectors(database, "build-1", vectors)
+    store = PgVectors(database, "build-1")
+    for asked in drawn(5, 6):
+        for start, stop in ((0, 50), (50, 300), (590, 600), (7, 7), (600, 700)):
+            found = store.top(asked, 20, start=start, stop=stop)
+            wanted = vectors.top(asked, 20, start=start, stop=stop)
+            assert [row for row, _ in found] == [row for row, _ in wanted]
+        rows = [5, 599, 5, 0]
+        assert store.cosines(asked, rows) == pytest.approx(vectors.cosines(asked, rows), abs=1e-5)
+        assert store.cosines(asked, []) == []
+    with pytest.raises(KeyError):
+        store.cosines(asked, [600])
+    store.close()
+
+
+def test_a_knowledge_base_searches_the_database_as_it_does_memory(database: str) -> None:
+    embedder = Topical()
+    files = built(embedder=embedder).files
+    here = KnowledgeBase.load(files.__getitem__)
+    for _ in range(2):
+        # The first to start loads the build, the second finds it there.
+        there = KnowledgeBase.load(files.__getitem__, placed(database))
+        assert isinstance(there.vectors, PgVectors)
+        quotes = {id: e.quote for id, e in load_allowlist(files.__getitem__).entries.items()}
+        for question in ("When is the oven hot?", "money back", "Brennofen"):
+            found, wanted = (base.search(question, embedder=embedder) for base in (there, here))
+            assert found.legs == wanted.legs == ("words", "meaning")
+            assert [hit.index for hit in found.hits] == [hit.index for hit in wanted.hits]
+            best = [
+                [one.passages for one in best_passages(base, heard, quotes, embedder=embedder)]
+                for base, heard in ((there, found), (here, wanted))
+            ]
+            assert best[0] == best[1]
+        there.vectors.close()
+    assert tables(database) == 1
+
+
+def test_ask_is_told_by_the_configuration_where_the_vectors_are(
+    database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(knowledge, "opened", lambda *_: Topical())
+    Path("corpus").mkdir()
+    Path("corpus/index.md").write_text("# Kiln\n\nIt is hot. A refund takes a week.\n")
+    Path("exactquote.toml").write_text(
+        'allow_empty = true\n[chat]\nenabled = false\n[knowledge]\npostgres_env = "VECTORS"\n'
+    )
+    assert cli.main(["build", "-q"]) == 0
+    monkeypatch.delenv("VECTORS", raising=False)
+    assert cli.main(["ask", "oven"]) == 2
+    assert b"set $VECTORS to the URL" in capfdbinary.readouterr().err
+    monkeypatch.setenv("VECTORS", database)
+    assert cli.main(["ask", "oven", "--explain"]) == 0
+    assert b"meaning 1 (" in capfdbinary.readouterr().out
+    assert tables(database) == 1
+    monkeypatch.setenv("VECTORS", f"postgresql://tester:secret@127.0.0.1:{free_port()}/x")
+    assert cli.main(["ask", "oven"]) == 2
+    told = capfdbinary.readouterr().err
+    assert b"the database of vectors failed" in told
+    assert b"secret" not in told

@@ -94,8 +94,20 @@ def test_the_theme_of_an_installed_package_goes_before_a_checkout(tmp_path, monk
     (installed / "pages" / "notes.txt").write_text("no template")
     (installed / "assets" / "deep" / "a.png").write_bytes(b"\xff")
     (installed / "assets" / ".hidden").write_bytes(b"")
-    monkeypatch.setattr(theme, "files", lambda package: tmp_path)
-    assert load_theme() == Theme({"page.html.j2": "ü"}, {"assets/deep/a.png": b"\xff"})
+    (installed / "functions").mkdir()
+    beside = ("Dockerfile", "main.py", "requirements.txt")
+    for name in (*beside, "other.txt"):
+        (installed / "functions" / name).write_text(name)
+    (tmp_path / "site" / "serve").mkdir(parents=True)
+    (tmp_path / "site" / "serve" / "app.py").write_bytes(b"1")
+    (tmp_path / "site" / "serve" / "app.pyc").write_bytes(b"2")
+    homes = {"exactquote": tmp_path, "exactquote_site": tmp_path / "site"}
+    monkeypatch.setattr(theme, "files", homes.__getitem__)
+    assert load_theme() == Theme(
+        {"page.html.j2": "ü"},
+        {"assets/deep/a.png": b"\xff"},
+        {**{name: name.encode() for name in beside}, "exactquote_site/serve/app.py": b"1"},
+    )
 
 
 def test_prevents_a_site_without_templates(tmp_path, monkeypatch):

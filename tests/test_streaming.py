@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
+from starlette.types import Message
 
 from exactquote_site.serve import streaming
+from exactquote_site.serve.answer import Event, Said
 from tests.chat import FRIDAY, Chat, read_events, start_chat, token
 from tests.provider import STREAM, Asked, Provider, Steps, chunk, delta, reply, says, start_provider
 
@@ -138,18 +141,33 @@ def test_prevents_an_answer_cut_short_for_who_reads_slowly(chat: Chat, provider:
     assert b"word1199" in read
 
 
-def test_prevents_a_call_that_goes_on_for_who_never_reads(
-    provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_prevents_an_answer_that_goes_on_for_who_takes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(streaming, "TAKE_SECONDS", 0.5)
-    provider.script = says(reply("word " * 1_600_000), cut=100_000)
-    with start_chat(tmp_path, provider.url, provider={"output_tokens_max": 300_000}) as chat:
-        with opened(chat, "text/event-stream"):
-            eventually(lambda: chat.spent[0] > 0)
-            assert chat.spent[1] == 0
-            eventually(provider.asked[0].gone.is_set)
-        provider.script = says(GOOD)
-        assert chat.ask(QUESTION).end["outcome"] == "answered"
+    monkeypatch.setattr(streaming, "TAKE_SECONDS", 0.1)
+    ended: list[bool] = []
+
+    async def events() -> AsyncGenerator[Event, None]:
+        try:
+            while True:
+                yield Said("word ")
+        finally:
+            ended.append(True)
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            await anyio.sleep_forever()
+
+    async def receive() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def answer() -> None:
+        with anyio.fail_after(60):
+            await streaming.StreamedAnswer(events, lambda event: None)({}, receive, send)
+
+    anyio.run(answer)
+    assert ended == [True]
 
 
 def test_answers_at_once_each_have_one_end(chat: Chat, provider: Provider) -> None:

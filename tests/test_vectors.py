@@ -162,3 +162,20 @@ def test_prevents_a_file_that_is_not_ours_from_being_searched(name: str) -> None
 
 def test_a_file_is_a_byte_a_number_and_little_besides() -> None:
     assert 100 * 512 < len(Vectors("toy@1", drawn(100, 512)).to_bytes()) < 100 * 512 + 300
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_a_part_of_the_rows_is_searched_by_itself(start: int, stop: int, count: int) -> None:
+    kept = Vectors("toy@1", drawn(10, 8))
+    asked = drawn(1, 8, seed=2)[0]
+    wanted = [pair for pair in kept.top(asked, 10) if start <= pair[0] < stop][:count]
+    assert kept.top(asked, count, start=start, stop=stop) == wanted
+    found = [row for row, _ in wanted]
+    assert kept.cosines(asked, found) == [cosine for _, cosine in wanted]
+
+
+def test_a_row_that_is_not_there_has_no_cosine() -> None:
+    with pytest.raises(IndexError):
+        vectors([1, 0]).cosines(query(1, 0), [1])
+    with pytest.raises(ValueError, match="shape"):
+        vectors([1, 0]).cosines(query(1, 0, 0), [0])

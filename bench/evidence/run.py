@@ -28,6 +28,7 @@ from exactquote_site.knowledge.evidence import CHUNKS, find_support, sources_of
 from exactquote_site.knowledge.support import Source, Support, support
 from exactquote_site.wire.allowlist import Entry
 
+# The goal.
 TRUE_FOUND_MIN = 0.90
 FALSE_CONFIRMED_MAX = 0.02
 

@@ -93,7 +93,9 @@ def main() -> None:
             "CONJUNCT", conjuncts(characters), "Indic consonants and linkers (rule GB9c).", False
         ),
         table(
-            "WORD", words(characters), "Word_Break, Dict and SA for what is cut by a dictionary."
+            "WORD",
+            words(characters) | later(),
+            "Word_Break, Dict and SA for what is cut by a dictionary, New for what is unassigned.",
         ),
     ]
     OUTPUT.write_text("\n".join(parts), encoding="ascii")
@@ -410,6 +412,12 @@ def words(characters: list[str]) -> dict[str, str]:
         elif name != "XX":
             found[c] = name
     return found
+
+
+def later() -> dict[str, str]:
+    """What a later Unicode may make a letter or a mark: browsers are newer than these tables."""
+    planes = (chr(code) for code in range(0x40000) if not 0xD800 <= code < 0xE000)
+    return {c: "New" for c in planes if icu.Char.charType(c) == CATEGORY.UNASSIGNED}
 
 
 def mapping(becomes: dict[str, str]) -> dict[str, str]:

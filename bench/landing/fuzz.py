@@ -32,7 +32,8 @@ from exactquote.browsers.same_text import bare
 from exactquote.browsers.server import Server
 from exactquote.deeplink.directive import Directive, fragment, parse
 from exactquote.deeplink.generate import NoLink, deep_link
-from exactquote.deeplink.match import _freezes, land, lands
+from exactquote.deeplink.match import land, lands
+from exactquote.deeplink.stumbles import freezes as would_freeze
 from exactquote.model import Span
 from exactquote.rendered.page import CUT, Kind, Page, read_page
 from exactquote.rendered.styles import sheet
@@ -206,7 +207,7 @@ def _linked(made: Made, page: Page, span: Span) -> Case:
     link = deep_link(page, span)
     if isinstance(link, NoLink):
         plain = _plain(page, span)
-        freezes = page.astral and _freezes(page, plain)
+        freezes = page.astral and would_freeze(page, plain)
         return Case(made, page, "link", "refused", plain, span, False, freezes)
     _, (directive,) = parse(link.directive)
     return Case(made, page, "link", _shape(directive), directive, span, True, False)
@@ -217,7 +218,7 @@ def _directed(made: Made, page: Page, span: Span, rng: random.Random) -> Case:
     directive = _random_directive(page, span, rng)
     widest = land(page, directive, "any")
     claimed = widest is not None and lands(page, directive, widest.span)
-    freezes = page.astral and _freezes(page, directive)
+    freezes = page.astral and would_freeze(page, directive)
     place = widest.span if widest is not None else span
     return Case(made, page, "directive", _shape(directive), directive, place, claimed, freezes)
 

@@ -33,7 +33,13 @@ from exactquote_site.knowledge.base import MEANING, WORDS, KnowledgeBase
 from exactquote_site.knowledge.embedders import open_embedder
 
 EMBEDDERS = ("multilingual", "wordllama")
-FUSIONS = ((1.0, 1.0), (1.0, 0.3), (0.3, 1.0))
+_DEFAULT = KnowledgeSettings()
+FUSIONS = (
+    (1.0, 1.0),
+    (_DEFAULT.words_weight, _DEFAULT.meaning_weight),
+    (1.0, 0.3),
+    (0.3, 1.0),
+)
 DEPTH = 50
 # Of others' systems, as they published them: other corpora and other questions than ours,
 # except that the first is for the same 30 questions as our set of that name.

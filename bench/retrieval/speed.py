@@ -40,7 +40,7 @@ from exactquote.chunks import corpus_chunks
 from exactquote.settings import KnowledgeSettings
 from exactquote_site.knowledge.base import KnowledgeBase, rows_of
 from exactquote_site.knowledge.chunk import Chunk, indexed_text
-from exactquote_site.knowledge.embedders import open_embedder
+from exactquote_site.knowledge.embedders import open_embedder, question_vector
 from exactquote_site.knowledge.postings import Postings
 from exactquote_site.knowledge.stored import Header
 from exactquote_site.knowledge.vectors import Vectors
@@ -205,12 +205,13 @@ def whole_query(chunks: Sequence[Chunk], terms: Documents) -> dict[str, object]:
     base.search("warm", embedder=embedder)
     searches = (
         lambda question: base.search(question, embedder=embedder),
-        lambda question: embedder.embed([question]),
+        lambda question: question_vector(embedder, question),
     )
     whole, embedding = in_turn(searches, asked(QUESTIONS), 3)
     return {
         "chunks": len(chunks),
         "vectors": len(vectors),
+        "vector_bytes_per_chunk": round(len(vectors.to_bytes()) / len(chunks)),
         "embedder": embedder.id,
         **spread(whole),
         "of_which_embedding": spread(embedding),

@@ -32,7 +32,7 @@ RANGES: Mapping[str, Mapping[str, tuple[float, float]]] = {
         "history_chars": (100, 100_000),
         "passages": (1, 100),
     },
-    "timeouts": {name: (0.1, 600) for name in ("connect", "first_byte", "idle", "total")},
+    "timeouts": dict.fromkeys(("connect", "first_byte", "idle", "total"), (0.1, 600)),
     "store": {"days": (1, 36_500)},
 }
 PRICE_MOST = 1_000_000.0

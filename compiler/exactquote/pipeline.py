@@ -358,7 +358,12 @@ class _Run:
             faq=proved.answers,
         )
         return knowledge_files(
-            chunks, self._embedder, self._settings.knowledge, self._build_id, self._progress
+            chunks,
+            self._embedder,
+            self._settings.knowledge,
+            self._build_id,
+            self._progress,
+            quotes={passage.id: passage.quote for passage in proved.passages},
         )
 
     def _finished(self, doc: str, html: str, proved: Proof) -> str:

@@ -42,8 +42,10 @@ class KnowledgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     `embedder` makes the vectors: "multilingual" and "wordllama" run on this machine,
     "endpoint" asks the OpenAI-compatible `base_url` for `model`, with the key in the
     environment variable `key_env`; with "none" words alone are searched. The weights are
-    those of the two rankings that are fused. Up to `whole_notes_tokens_max` tokens, as
-    estimated, a model is given the whole corpus. `faq` lists globs of reviewed answers.
+    those of the two searches that are fused. Up to `whole_notes_tokens_max` tokens, as
+    estimated, a model is given the whole corpus. `postgres_env` names the environment
+    variable with the URL of a PostgreSQL that the vectors are searched in, for a corpus that
+    is too large for memory; "" is memory. `faq` lists globs of reviewed answers.
     """
 
     embedder: Literal["multilingual", "wordllama", "endpoint", "none"] = "multilingual"
@@ -51,8 +53,9 @@ class KnowledgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     model: str = ""
     key_env: str = ""
     words_weight: float = 1.0
-    meaning_weight: float = 1.0
-    chunk_chars: int = 900
+    meaning_weight: float = 0.7
+    chunk_chars: int = 1_400
+    postgres_env: str = ""
     whole_notes_tokens_max: int = 12_000
     faq: list[str] = msgspec.field(default_factory=lambda: ["faq/**"])
     faq_days_max: int = 365

@@ -35,7 +35,7 @@ const TEXTS = {
     source: "Source", sources: "Sources", waiting: "Looking it up", left: "characters left", style: "Style",
   },
   de: {
-    ask: "Fragen", back: "Zurück zum Gespräch", ready: "Die Antwort ist da", title: "Fragen Sie diese Seiten",
+    ask: "Fragen", back: "Zurück zum Gespräch", ready: "Die Antwort ist da", title: "Frage stellen",
     hide: "Ausblenden", end: "Beenden", send: "Senden", stop: "Anhalten",
     placeholder: "Was möchten Sie wissen?", you: "Ihre Frage", answer: "Antwort",
     hideTip: "Ausblenden und das Gespräch behalten", endTip: "Das Gespräch beenden und löschen",
@@ -118,13 +118,15 @@ class Panel {
     this.panel.onkeydown = (event) => {
       if (event.key === "Escape" && !event.isComposing) this.toggle(false);
     };
+    // The texts that ship run from left to right, whatever the page does.
+    this.panel.dir = "ltr";
     this.launcher.lang = this.panel.lang = this.texts === TEXTS[this.language] ? this.language : "en";
   }
 
   head() {
     const { texts } = this;
     return make("header", { className: "eq-ask-head" },
-      make("h2", { textContent: texts.title, id: "eq:ask-title", dir: "auto" }),
+      make("h2", { textContent: texts.title, id: "eq:ask-title" }),
       make("button", { type: "button", textContent: texts.hide, title: texts.hideTip, onclick: () => this.toggle(false) }),
       make("button", { type: "button", textContent: texts.end, title: texts.endTip, onclick: () => this.end() }));
   }
@@ -154,7 +156,7 @@ class Panel {
   /** What a quote proves and what is stored, for as long as the panel is open. */
   notes() {
     const stored = this.status.stored?.[this.language] ?? "";
-    return make("p", { className: "eq-ask-notes", dir: "auto", textContent: `${this.texts.limit} ${stored} ${this.texts.tab}` });
+    return make("p", { className: "eq-ask-notes", textContent: `${this.texts.limit} ${stored} ${this.texts.tab}` });
   }
 
   /** Steps for the reader to choose; honesty stands among them and can't be chosen. */
@@ -259,7 +261,8 @@ class Panel {
       await this.answer(turn, body, stop.signal);
       if (turn.state === "running") fail(turn, this.texts.ended);
     } catch {
-      if (turn.state === "running") fail(turn, stop.signal.aborted ? this.texts.stopped : this.texts.offline);
+      const { stopped, ended, offline } = this.texts;
+      if (turn.state === "running") fail(turn, stop.signal.aborted ? stopped : turn.kind ? ended : offline);
     }
     // Of a conversation that was ended meanwhile, nothing is kept.
     if (this.running !== stop) return;
@@ -299,6 +302,8 @@ class Panel {
     for await (const [name, value] of events(response.body)) {
       heard(turn, name, value);
       this.fill(turn);
+      // What ends an answer is its last event, not the connection's end.
+      if (turn.state !== "running") return;
     }
   }
 
@@ -319,7 +324,9 @@ class Panel {
     if (last?.type === "text" && view.text.lastChild.data !== last.text) view.text.lastChild.data = last.text;
     for (; view.drawn < turn.segments.length; view.drawn += 1) view.text.append(this.shown(turn.segments[view.drawn]));
     if (turn.state === "running") {
-      view.rest.replaceChildren(make("p", { className: "eq-ask-wait", textContent: this.texts.waiting }));
+      view.wait ??= view.rest.appendChild(make("p", { className: "eq-ask-wait" }));
+      const told = view.drawn ? "" : this.texts.waiting;
+      if (view.wait.textContent !== told) view.wait.textContent = told;
     } else if (!view.finished) {
       view.finished = true;
       view.rest.replaceChildren(...this.after(turn));
@@ -366,7 +373,7 @@ class Panel {
   /** What stands below an answer that has ended: how it ended, its sources, what can be done. */
   after(turn) {
     const parts = [];
-    if (turn.fault) parts.push(make("p", { className: "eq-ask-fault", textContent: turn.fault, dir: "auto" }));
+    if (turn.fault) parts.push(make("p", { className: "eq-ask-fault", textContent: turn.fault }));
     if (turn.words_only && turn.state === "done") parts.push(make("p", { className: "eq-ask-aside", textContent: this.texts.words }));
     const cited = new Map(turn.segments.filter(({ type }) => type === "cite").map((one) => [one.n, one]));
     if (cited.size) {
@@ -449,7 +456,7 @@ function fresh() {
 }
 
 function heard(turn, name, value) {
-  if (name === "start") turn.words_only = value.words_only;
+  if (name === "start") Object.assign(turn, { kind: value.kind, words_only: value.words_only });
   else if (name === "text" || name === "cite" || name === "quote") {
     const last = turn.segments.at(-1);
     if (name === "text" && last?.type === "text") last.text += value.text;

@@ -53,29 +53,27 @@ def workshop() -> Build:
 
 @dataclass
 class Front:
-    """Stands before the app like a proxy: a folder of the site, a policy, another status."""
+    """Stands before the app like a proxy: a folder of the site, a policy, other answers."""
 
     app: ASGIApp
     prefix: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    # In place of the function's own, once it is set; seconds that it takes.
-    status: Response | None = None
-    status_seconds: float = 0.0
-    asked: list[str] = field(default_factory=list)
+    # In place of what the function would say, by path; and the seconds that it takes.
+    instead: dict[str, Response] = field(default_factory=dict)
+    seconds: float = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         path = scope["path"]
-        self.asked.append(path)
         if not path.startswith(f"{self.prefix}/"):
             await Response("not of this site", 404)(scope, receive, send)
             return
         path = path.removeprefix(self.prefix)
-        if path == "/api/status" and self.status is not None:
-            await asyncio.sleep(self.status_seconds)
-            await self.status(scope, receive, send)
+        if path in self.instead:
+            await asyncio.sleep(self.seconds)
+            await self.instead[path](scope, receive, send)
             return
 
         async def sent(message: Message) -> None:

@@ -53,9 +53,7 @@ class Tab(DevTools):
         old, self._session = self._target, ""
         self._target = self.tell("Target.createTarget", url="about:blank")["targetId"]
         attached = self.tell("Target.attachToTarget", targetId=self._target, flatten=True)
-        self.tell(
-            "Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.downloads)
-        )
+        self.tell("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.downloads))
         if old:
             self.tell("Target.closeTarget", targetId=old)
         self._session = attached["sessionId"]
@@ -106,9 +104,7 @@ class Tab(DevTools):
         )
         assert there, f"{selector} is covered at {x}, {y}"
         for kind in ("mousePressed", "mouseReleased"):
-            self.tell(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+            self.tell("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def type(self, text: str) -> None:
         self.tell("Input.insertText", text=text)
@@ -124,7 +120,10 @@ class Tab(DevTools):
         """Take the window's size, and what a reader prefers (`prefers_color_scheme="dark"`)."""
         self.tell(
             "Emulation.setDeviceMetricsOverride",
-            **{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
         told = [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]
         self.tell("Emulation.setEmulatedMedia", features=told)
@@ -179,5 +178,3 @@ def open_tab(downloads: Path) -> Iterator[Tab]:
         yield Tab(running.pipe, downloads)
     finally:
         running.close()
-
-

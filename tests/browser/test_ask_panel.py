@@ -16,7 +16,7 @@ from exactquote_site.serve.receipts import read_receipt, replayed
 from exactquote_site.wire.allowlist import Entry, load_allowlist
 from tests.browser.panel import OILED, Place, serve_site, workshop
 from tests.browser.tab import SECONDS, Tab, open_tab, program_of
-from tests.chat import FRIDAY, FREITAG, REFUSAL, SATURDAY
+from tests.chat import FREITAG, FRIDAY, REFUSAL, SATURDAY
 from tests.provider import Asked, Provider, Steps, reply, says, start_provider
 
 LAUNCHER, PANEL = ".eq-ask-launcher", ".eq-ask"
@@ -165,7 +165,8 @@ def test_prevents_a_trace_of_a_function_that_does_not_answer(
     tab: Tab, keyless: Place, state: str
 ) -> None:
     front = keyless.front
-    front.status, front.status_seconds = STATES[state], 6.0 * (state == "not in time")
+    front.instead["/api/status"] = STATES[state]
+    front.seconds = 6.0 * (state == "not in time")
     try:
         tab.open(f"{keyless.url}kiln.html")
         tab.until("performance.getEntriesByName(new URL('api/status', location).href).length")
@@ -173,7 +174,8 @@ def test_prevents_a_trace_of_a_function_that_does_not_answer(
         tab.settle()
         assert tab.js(TRACES) == {"same": True, "kept": 0, "shifts": 0}
     finally:
-        front.status, front.status_seconds = None, 0.0
+        front.instead.clear()
+        front.seconds = 0.0
     # The browser itself reports a request that failed; the page has nothing to say.
     assert [told for told in tab.console if told[0] not in ("network", "javascript")] == []
     assert len(tab.console) <= 1
@@ -186,18 +188,21 @@ def test_the_launcher_is_there_while_the_function_answers(
 ) -> None:
     tab.open(f"{keyless.url}kiln.html")
     told = tab.js("fetch('api/status').then((status) => status.json())")
-    keyless.front.status = JSONResponse({**told, "state": state})
+    keyless.front.instead["/api/status"] = JSONResponse({**told, "state": state})
     try:
         tab.open(f"{keyless.url}index.html")
         tab.until(f"document.querySelector('{LAUNCHER}')")
     finally:
-        keyless.front.status = None
+        keyless.front.instead.clear()
     traces = tab.js(TRACES)
     assert traces == {"same": False, "kept": 0, "shifts": 0}
     assert_quiet(tab, keyless)
 
 
-QUESTIONS = [("When is the kiln fired?", "index.html", FRIDAY), ("Wann brennt der Ofen?", "ofen.html", FREITAG)]  # fmt: skip
+QUESTIONS = [
+    ("When is the kiln fired?", "index.html", FRIDAY),
+    ("Wann brennt der Ofen?", "ofen.html", FREITAG),
+]
 
 
 @pytest.mark.parametrize(("question", "page", "wanted"), QUESTIONS)
@@ -223,17 +228,30 @@ def test_without_a_key_each_chip_lands_on_its_passage(
     assert_quiet(tab, keyless)
 
 
+def test_prevents_the_panel_from_being_marked_where_it_stays_open(tab: Tab, keyless: Place) -> None:
+    tab.look(1920, 900)
+    # On the page itself the search begins while the panel is there.
+    opened(tab, f"{keyless.url}kiln.html")
+    ask(tab, "When is the kiln fired?")
+    tab.click(".eq-ask-quote .eq-ask-chip")
+    told = marked(tab)
+    assert tab.js(f"document.querySelector('{PANEL}').textContent").count(FRIDAY) == 1
+    assert not tab.js(f"document.querySelector('{PANEL}').hidden")
+    assert (told["text"], told["in"], told["seen"]) == (FRIDAY, "article", "article")
+    assert_quiet(tab, keyless)
+
+
 def test_a_model_answers_with_chips_and_the_thread_goes_along(tab: Tab, place: Place) -> None:
     opened(tab, f"{place.url}guide/clay.html")
     ask(tab, "When are kiln and wheel looked after?")
-    assert texts(tab, ".eq-ask-text") == ["On Fridays1; the wheel monthly2."]
+    assert texts(tab, ".eq-ask-text") == ["On Fridays 1; the wheel monthly 2."]
     assert texts(tab, ".eq-ask-sources cite") == ["Kiln", "Wheel"]
     tab.click(".eq-ask-text .eq-ask-chip:nth-of-type(2)")
     tab.until("location.pathname === '/docs/wheel.html'")
     told = marked(tab)
     assert (told["text"], told["in"], told["seen"]) == (OILED, "article", "article")
     assert texts(tab, ".eq-ask-question") == ["You asked: When are kiln and wheel looked after?"]
-    assert texts(tab, ".eq-ask-text") == ["On Fridays1; the wheel monthly2."]
+    assert texts(tab, ".eq-ask-text") == ["On Fridays 1; the wheel monthly 2."]
     # On the page itself, a chip leads on without a load.
     tab.click(LAUNCHER)
     tab.js("window.same = true")
@@ -251,6 +269,27 @@ def test_prevents_markup_in_the_words_of_a_model(tab: Tab, place: Place) -> None
     assert texts(tab, ".eq-ask-text") == [f"{MARKUP} 1"]
     assert tab.js("document.querySelectorAll('.eq-ask-text > *').length") == 1
     assert_quiet(tab, place)
+
+
+def test_prevents_a_link_away_even_if_the_function_sent_one(tab: Tab, keyless: Place) -> None:
+    hrefs = ("https://evil.example/", "javascript:alert(1)", "//evil.example", "data:text/html,x")
+    events: list[tuple[str, dict[str, Any]]] = [("start", {"kind": "answer", "words_only": False})]
+    events += [
+        ("cite", {"n": n, "id": "x", "href": href, "quote": "<b>q</b>", "title": "<i>", "doc": "x"})
+        for n, href in enumerate(hrefs)
+    ]
+    events += [("done", {"outcome": "answered", "receipt": {"answer": "../../x"}})]
+    stream = "".join(f"event: {name}\ndata: {json.dumps(value)}\n\n" for name, value in events)
+    keyless.front.instead["/api/chat"] = Response(stream, media_type="text/event-stream")
+    try:
+        opened(tab, f"{keyless.url}kiln.html")
+        ask(tab, "When is the kiln fired?")
+    finally:
+        keyless.front.instead.clear()
+    assert len(texts(tab, ".eq-ask-chip")) == 2 * len(hrefs)
+    assert texts(tab, ".eq-ask-chip[href]") == []
+    assert texts(tab, ".eq-ask-sources cite")[0] == "<i>"
+    assert_quiet(tab, keyless)
 
 
 def test_what_cannot_be_answered_ends_in_the_refusal(tab: Tab, place: Place) -> None:
@@ -297,7 +336,7 @@ def test_ending_clears_all_and_hangs_up(tab: Tab, place: Place, provider: Provid
     assert texts(tab, ".eq-ask-question") == []
     assert tab.js("document.querySelector('.eq-ask-input').value") == ""
     ask(tab, "When is the kiln fired?")
-    assert texts(tab, ".eq-ask-text") == ["On Fridays1; the wheel monthly2."]
+    assert texts(tab, ".eq-ask-text") == ["On Fridays 1; the wheel monthly 2."]
     posted = [json.loads(body) for body in tab.posted]
     assert posted[-1]["history"] == []
     assert posted[-1]["session"] != posted[0]["session"]
@@ -313,7 +352,7 @@ def test_stopping_keeps_what_was_said(tab: Tab, place: Place, provider: Provider
     assert provider.asked[-1].gone.wait(SECONDS)
     tab.until("document.querySelector('.eq-ask-fault')")
     assert texts(tab, ".eq-ask-fault") == ["Stopped."]
-    assert texts(tab, ".eq-ask-text")[0].startswith("It is on Fridays1")
+    assert texts(tab, ".eq-ask-text")[0].startswith("It is on Fridays 1")
     assert_quiet(tab, place)
 
 
@@ -325,7 +364,7 @@ def test_an_answer_that_a_page_was_left_in_says_so(tab: Tab, place: Place) -> No
     tab.open(f"{place.url}index.html")
     tab.until("document.querySelector('.eq-ask-fault')")
     assert texts(tab, ".eq-ask-fault") == ["The answer was interrupted."]
-    assert texts(tab, ".eq-ask-text")[0].startswith("It is on Fridays1")
+    assert texts(tab, ".eq-ask-text")[0].startswith("It is on Fridays 1")
     assert_quiet(tab, place)
 
 
@@ -333,14 +372,14 @@ def test_a_conversation_with_another_build_is_dropped(tab: Tab, place: Place) ->
     opened(tab, f"{place.url}kiln.html")
     ask(tab, "When is the kiln fired?")
     told = tab.js("fetch('api/status').then((status) => status.json())")
-    place.front.status = JSONResponse({**told, "build_id": "another"})
+    place.front.instead["/api/status"] = JSONResponse({**told, "build_id": "another"})
     try:
         tab.open(f"{place.url}kiln.html")
         tab.until(f"document.querySelector('{LAUNCHER}')")
         assert texts(tab, ".eq-ask-question") == []
         assert texts(tab, LAUNCHER) == ["Ask"]
     finally:
-        place.front.status = None
+        place.front.instead.clear()
 
 
 def test_a_long_conversation_is_sent_as_far_as_it_may_be(tab: Tab, place: Place) -> None:
@@ -353,7 +392,8 @@ def test_a_long_conversation_is_sent_as_far_as_it_may_be(tab: Tab, place: Place)
     # Of answers that fill the request by themselves, none goes along; the question does.
     tab.js(
         "(() => { const kept = JSON.parse(sessionStorage['exactquote-ask']);"
-        " for (const turn of kept.thread) turn.segments = [{type: 'text', text: '窯'.repeat(4000)}];"
+        " for (const turn of kept.thread) turn.segments ="
+        "  [{type: 'text', text: '窯'.repeat(4000)}];"
         " addEventListener('pagehide', () => sessionStorage.setItem("
         "'exactquote-ask', JSON.stringify(kept))); })()"
     )
@@ -377,7 +417,7 @@ def test_what_is_stored_is_always_told(tab: Tab, place: Place, size: tuple[int, 
     assert "Questions without an answer are kept for 90 days, without your name." in notes
     tab.js("document.querySelector('.eq-ask-notes').scrollIntoView({behavior: 'instant'})")
     box = tab.js("document.querySelector('.eq-ask-notes').getBoundingClientRect().toJSON()")
-    assert 0 <= box["top"]
+    assert box["top"] >= 0
     assert box["bottom"] <= size[1]
     assert tab.js("document.documentElement.scrollWidth") <= size[0]
     # And the conversation has room.
@@ -389,11 +429,13 @@ def test_the_dials_and_the_one_that_is_locked(tab: Tab, place: Place) -> None:
     tab.click(".eq-ask-dials summary")
     sliders = [one for one in tab.spoken() if one["role"] == "slider"]
     assert [(one["name"], one["value"]) for one in sliders] == [
-        ("Humour 25", "25"),
-        ("Brevity 50", "50"),
-        ("Honesty 100, locked", "100"),
+        ("Humour", "25"),
+        ("Brevity", "50"),
+        ("Honesty", "100"),
     ]
-    assert tab.js("[...document.querySelectorAll('.eq-ask-dials input')].map((d) => d.disabled)") == [False, False, True]  # fmt: skip
+    assert texts(tab, ".eq-ask-dials output") == ["25", "50", "100, locked"]
+    locked = "[...document.querySelectorAll('.eq-ask-dials input')].map((dial) => dial.disabled)"
+    assert tab.js(locked) == [False, False, True]
     tab.js("document.querySelector('.eq-ask-dials input').focus()")
     tab.key("ArrowRight")
     tab.js("document.querySelector('.eq-ask-input').focus()")
@@ -401,6 +443,10 @@ def test_the_dials_and_the_one_that_is_locked(tab: Tab, place: Place) -> None:
     assert json.loads(tab.posted[-1])["style"] == {"humour": 50}
     assert "honesty" not in "".join(tab.posted).lower()
     assert_quiet(tab, place)
+
+
+FOCUSED = """(({activeElement: at}) =>
+  at.getAttribute("aria-label") ?? at.textContent)(document)"""
 
 
 def test_all_of_it_works_by_keyboard(tab: Tab, place: Place) -> None:
@@ -414,11 +460,7 @@ def test_all_of_it_works_by_keyboard(tab: Tab, place: Place) -> None:
     stops = []
     for _ in range(11):
         tab.key("Tab", shift=True)
-        stops.append(
-            tab.js(
-                "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
-            )
-        )
+        stops.append(tab.js(FOCUSED))
     assert stops == [
         "Style",
         "Receipt",
@@ -519,6 +561,12 @@ def test_a_reader_can_say_what_was_missing(tab: Tab, place: Place) -> None:
     assert_quiet(tab, place)
 
 
+# These ranges are for privileged code only.
+RANGES = """return [...document.fragmentDirective.getTextDirectiveRanges()].map((range) =>
+  [range.toString(), range.startContainer.parentElement.closest("article, .eq-ask").localName])"""
+ANSWERS = "return [...document.querySelectorAll('.eq-ask-text')].map((one) => one.textContent)"
+
+
 def test_firefox_asks_and_lands_too(place: Place) -> None:
     firefox = Firefox(program_of("firefox"), SECONDS)
 
@@ -548,15 +596,12 @@ def test_firefox_asks_and_lands_too(place: Place) -> None:
         until(DONE)
         for chip, page, quote in ((2, "wheel", OILED), (1, "kiln", FRIDAY), (1, "kiln", FRIDAY)):
             click(f".eq-ask-sources li:nth-child({chip}) .eq-ask-chip")
-            until(f"location.pathname === '/docs/{page}.html' && document.readyState === 'complete'")
-            until(f"document.querySelector('{LAUNCHER}')")
-            (range,) = js(
-                "return [...document.fragmentDirective.getTextDirectiveRanges()].map((range) =>"
-                " [range.toString(), range.startContainer.parentElement.closest('article, section').localName])",
-                "system",
+            until(
+                f"location.pathname === '/docs/{page}.html' && document.readyState === 'complete'"
             )
-            assert range == [quote, "article"]
-            assert js("return [...document.querySelectorAll('.eq-ask-text')].map((t) => t.textContent)") == ["On Fridays1; the wheel monthly2."]  # fmt: skip
+            until(f"document.querySelector('{LAUNCHER}')")
+            assert js(RANGES, "system") == [[quote, "article"]]
+            assert js(ANSWERS) == ["On Fridays 1; the wheel monthly 2."]
             click(LAUNCHER)
     finally:
         firefox.close()
@@ -568,7 +613,9 @@ def test_quote_mode_shows_sentences_of_the_site_alone(
     with serve_site(tmp_path, provider.url, mode="quotes") as place:
         opened(tab, f"{place.url}kiln.html")
         ask(tab, "When are kiln and wheel looked after?")
-        shown = tab.js("[...document.querySelector('.eq-ask-text').childNodes].map((n) => n.localName)")
+        shown = tab.js(
+            "[...document.querySelector('.eq-ask-text').childNodes].map((n) => n.localName)"
+        )
         assert shown == ["blockquote", "blockquote"]
         assert SATURDAY not in "".join(texts(tab, ".eq-ask-text"))
         assert_quiet(tab, place)

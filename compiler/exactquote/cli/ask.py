@@ -56,10 +56,10 @@ def command(
     # numpy is slow to load, and a question that can't be asked needs none of it.
     if not question.strip():
         raise Refusal("the question is empty")
-    from exactquote.cli.knowledge import answer, embedder_of, open_knowledge
+    from exactquote.cli.knowledge import answer, embedder_of, open_knowledge, postgres_url
     from exactquote.report.asking import asking_json, asking_text
 
-    base, allowlist = open_knowledge(dist)
+    base, allowlist = open_knowledge(dist, postgres_url(options.config))
     embedder, why = embedder_of(base.header, options.config)
     answered = answer(base, allowlist, question, count, embedder, why)
     if options.json or as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,8 +68,9 @@ def command(
     root = default_folder(folder)
     settings = settings_for(root, options)
     require_apart(root, output)
-    embedder, kept = _embedder(settings.knowledge, cache, no_cache)
-    build = build_folder(root, settings, options, output, embedder)
+    with contextlib.ExitStack() as until_built:
+        embedder, kept = _embedder(settings.knowledge, cache, no_cache, until_built)
+        build = build_folder(root, settings, options, output, embedder)
     if not build.failed:
         from exactquote.disk.output import write_output
 
@@ -85,7 +87,10 @@ def command(
 
 
 def _embedder(
-    settings: KnowledgeSettings, cache: Path | None, no_cache: bool
+    settings: KnowledgeSettings,
+    cache: Path | None,
+    no_cache: bool,
+    until_built: contextlib.ExitStack,
 ) -> tuple[Remembering | None, str]:
     """What makes the vectors, and why it keeps none of them when it was meant to.
 
@@ -96,12 +101,14 @@ def _embedder(
         # Words alone need no vectors, and not the time that their libraries take to load.
         return None, ""
     from exactquote.cli.knowledge import opened
+    from exactquote.embed.all_cores import on_all_cores
     from exactquote.embed.cache import VectorCache, default_cache_folder
     from exactquote.embed.remembering import Remembering
     from exactquote_site.knowledge.embedders import EmbedderDown
 
     try:
-        embedder = opened(settings)
+        shared = on_all_cores(settings.embedder, opened(settings))
+        embedder = until_built.enter_context(shared)
     except EmbedderDown as error:
         raise Refusal(f"the knowledge base can't be made: {error}") from None
     if no_cache:
@@ -120,7 +127,7 @@ def _embedder(
 def _told(embedder: Remembering | None, kept: str) -> str:
     if embedder is None:
         return "The knowledge base has words alone, as no embedder is configured.\n"
-    chunks = many(embedder.embedded + embedder.reused, "chunk")
+    vectors = many(embedder.embedded + embedder.reused, "vector")
     made = f"{embedder.embedded} embedded, {embedder.reused} from the cache"
     note = f"note: no vector is kept: {visible(kept)}\n" if kept else ""
-    return f"The knowledge base has {chunks}: {made}.\n{note}"
+    return f"The knowledge base has {vectors}, of chunks and of sentences: {made}.\n{note}"

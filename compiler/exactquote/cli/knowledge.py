@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,16 +26,18 @@ from exactquote_site.knowledge.embedders import (
     open_embedder,
 )
 from exactquote_site.knowledge.stored import HEADER_PATH, Header
+from exactquote_site.knowledge.vectors import Vectors, VectorStore
 from exactquote_site.wire.allowlist import Allowlist, WireError, load_allowlist
 
 _CURE = "name the folder that `exactquote build` wrote"
 
 
-def open_knowledge(dist: Path) -> tuple[KnowledgeBase, Allowlist]:
+def open_knowledge(dist: Path, postgres: str = "") -> tuple[KnowledgeBase, Allowlist]:
     """The knowledge base of the build in a folder, and the links of its passages.
 
-    Raises `Refusal` for a folder that is no build of ours, has no knowledge base, or holds
-    parts of different builds.
+    With the URL of a PostgreSQL, the vectors are searched there. Raises `Refusal` for a folder
+    that is no build of ours, has no knowledge base, or holds parts of different builds, and
+    for a database that can't be used.
     """
     if not dist.is_dir():
         raise Refusal(f"there is no folder {dist}; run `exactquote build`, or {_CURE}")
@@ -43,9 +46,11 @@ def open_knowledge(dist: Path) -> tuple[KnowledgeBase, Allowlist]:
         raise Refusal(f"{dist} has no knowledge base; build it again with this exactquote")
     read = _reader(dist, hashes)
     try:
-        base, allowlist = KnowledgeBase.load(read), load_allowlist(read)
+        base, allowlist = KnowledgeBase.load(read, _placed(postgres)), load_allowlist(read)
     except WireError as error:
         raise Refusal(f"{dist}: {error}; build again") from None
+    except EmbedderDown as error:
+        raise Refusal(str(error)) from None
     if allowlist.build_id != base.header.build_id:
         raise Refusal(f"{dist}: allowlist and knowledge base are of two builds; build again")
     for chunk in base.chunks:
@@ -53,6 +58,18 @@ def open_knowledge(dist: Path) -> tuple[KnowledgeBase, Allowlist]:
         if unknown:
             raise Refusal(f"{dist}: the allowlist lacks {unknown[0]}; build again")
     return base, allowlist
+
+
+def postgres_url(config: Path | None) -> str:
+    """Where the configuration of the working folder has vectors searched; "" is in memory.
+
+    Raises `Refusal` when the variable that it names isn't set.
+    """
+    settings, _ = load_config(Path(), config)
+    name = settings.knowledge.postgres_env
+    if name and not os.environ.get(name):
+        raise Refusal(f"set ${name} to the URL of the database of vectors")
+    return os.environ[name] if name else ""
 
 
 def open_allowlist(dist: Path) -> Allowlist:
@@ -123,6 +140,18 @@ def opened(knowledge: KnowledgeSettings, patience: Patience = BUILDING) -> Embed
     if embedder is None:
         raise EmbedderDown("no embedder is configured")
     return embedder
+
+
+def _placed(postgres: str) -> Callable[[Header, Vectors], VectorStore] | None:
+    if not postgres:
+        return None
+    try:
+        from exactquote_site.knowledge.pg_vectors import placed
+    except ImportError:
+        raise Refusal(
+            "vectors in PostgreSQL need an extra: pip install 'exactquote[postgres]'"
+        ) from None
+    return placed(postgres)
 
 
 def _hashes(dist: Path) -> dict[str, str]:

@@ -15,7 +15,9 @@ from typing import Literal
 from urllib.parse import quote
 
 from exactquote.deeplink.directive import Directive, encode, fragment
-from exactquote.deeplink.match import Rivals, first_after, land, lands, stands_before
+from exactquote.deeplink.match import first_after, land, lands
+from exactquote.deeplink.query import drops
+from exactquote.deeplink.rivals import Rivals, stands_before
 from exactquote.model import DeepLink, Span
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.graphemes import is_boundary
@@ -96,9 +98,9 @@ def directive_for(page: Page, span: Span) -> Directive | NoLink:
         for directive in shapes:
             if context is _CONTEXTS[0] and lands(page, directive, span):
                 return directive
-            pinned = _pinned(page, directive, span, context)
-            if pinned is not None and lands(page, pinned, span):
-                return pinned
+            for pinned in _pinned(page, directive, span, context):
+                if lands(page, pinned, span):
+                    return pinned
     rival = _rival(page, span)
     return NoLink("look-alike" if rival else "cannot-land", rival)
 
@@ -166,36 +168,42 @@ def _tails(page: Page, span: Span, run: Run) -> list[int]:
     return lengths[min(RANGE_WORDS_MIN, len(lengths)) - 1 :][:CONTEXT_WORDS_MAX] or lengths[-1:]
 
 
-def _pinned(page: Page, bare: Directive, span: Span, context: _Context) -> Directive | None:
-    """The directive with the fewest characters of context that no earlier place shares."""
+def _pinned(page: Page, bare: Directive, span: Span, context: _Context) -> Iterator[Directive]:
+    """Directives with as few characters of context as no earlier place shares, best first.
+
+    One may be refused for what a browser does at its edge: the other side then may do, or
+    both, since a browser begins its search with the prefix.
+    """
     led = list(_prefixes(page, span, context))
     followed = list(_suffixes(page, span, context))
     widest = [*led[-1:], span, *followed[-1:]]
     if stands_before(page, Span(widest[0].start, widest[-1].end)):
         # All context that there may be is the same there: no need to look at each rival.
-        return None
+        return
     rivals = Rivals(page, bare, span)
     if rivals.target is None:
-        return None
+        return
     before = {place: rivals.shared_before(place) for place in rivals.places}
     after = {place: rivals.shared_after(place) for place in rivals.places}
     prefixes = [(rivals.chars_before(c.start), c) for c in led]
     suffixes = [(rivals.chars_after(c.end), c) for c in followed]
     prefix = _longer_than(max(before.values(), default=0), prefixes)
     suffix = _longer_than(max(after.values(), default=0), suffixes)
-    if prefix is None and suffix is None and prefixes and suffixes:
+    alone = [_with(page, bare, prefix, None)] if prefix else []
+    alone += [_with(page, bare, None, suffix)] if suffix else []
+    yield from sorted(alone, key=_size)
+    if not (prefixes and suffixes):
+        return
+    if not alone:
         # Neither side alone: the whole lead-in, as little as needed of what follows, and
         # then no more of the lead-in than that leaves to do.
         left = [place for place in rivals.places if before[place] >= prefixes[-1][0]]
         suffix = _longer_than(max(after[place] for place in left), suffixes)
         if suffix is None:
-            return None
+            return
         left = [place for place in rivals.places if after[place] >= rivals.chars_after(suffix.end)]
         prefix = _longer_than(max(before[place] for place in left), prefixes)
-        return _with(page, bare, prefix, suffix)
-    alone = [_with(page, bare, prefix, None)] if prefix else []
-    alone += [_with(page, bare, None, suffix)] if suffix else []
-    return min(alone, key=_size, default=None)
+    yield _with(page, bare, prefix or led[0], suffix or followed[0])
 
 
 def _longer_than(shared: int, contexts: list[tuple[int, Span]]) -> Span | None:
@@ -232,7 +240,8 @@ def _prefixes(page: Page, span: Span, context: _Context) -> Iterator[Span]:
     for match in reversed(list(_words(text))):
         at = match.start()
         told = context.signs or _ALNUM.search(text, at)
-        if told and inside_word(text, at) == "no" and is_boundary(text, at):
+        whole = inside_word(text, at) == "no" and is_boundary(text, at)
+        if told and whole and start + at not in page.frail:
             yield Span(start + at, start + len(text))
             words += 1
         if words >= CONTEXT_WORDS_MAX:
@@ -254,7 +263,9 @@ def _suffixes(page: Page, span: Span, context: _Context) -> Iterator[Span]:
     for match in _words(text):
         at = match.end()
         told = context.signs or _ALNUM.search(text, 0, at)
-        if told and inside_word(text, at) == "no" and is_boundary(text, at):
+        whole = inside_word(text, at) == "no" and is_boundary(text, at)
+        # Firefox finds no end of a word behind what it skips.
+        if told and whole and start + at not in page.frail and not drops(text, at - 1):
             yield Span(start + lead, start + at)
             words += 1
         if words >= CONTEXT_WORDS_MAX:

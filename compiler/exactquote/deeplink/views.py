@@ -22,6 +22,7 @@ Name = Literal["any", "chromium", "firefox", "webkit"]
 _SEEN = frozenset({Kind.TEXT, Kind.CHROME, Kind.CONTROL, Kind.CLIPPED})
 # No part of the text around it: never shown, or shown only where a picture is missing.
 _APART = frozenset({Kind.HIDDEN, Kind.ALT})
+_BLANKS = " \t\n\r\f\u00a0"
 _SPACES = re.compile(r"[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f]")
 
 
@@ -197,10 +198,19 @@ class _Writer:
             # WebKit keeps the spaces on both sides of a picture, so that neither one nor two match.
             self._cut()
         elif spaced and not (self._profile.name == "webkit" and joint == "br"):
-            self.out.append(" ")
-            self._length += 1
+            self._space_out()
         elif self._profile.name == "any" or joint == "br":
             self.seams.append(self._length)
+
+    def _space_out(self) -> None:
+        # Kept white space, that of `<pre>`, may end there already.
+        if not (self._profile.collapses_pre and self._blank):
+            self.out.append(" ")
+            self._length += 1
+
+    @property
+    def _blank(self) -> bool:
+        return bool(self.out) and self.out[-1][-1] in _BLANKS
 
     def _cut(self) -> None:
         if self.out and self.out[-1] != CUT:
@@ -220,7 +230,9 @@ class _Writer:
         start, text = run.start, self._text[run.start : run.end]
         done = 0
         if self._profile.collapses_pre:
-            for found in _SPACES.finditer(text):
+            if self._blank:
+                done = len(text) - len(text.lstrip(_BLANKS))
+            for found in _SPACES.finditer(text, done):
                 self._piece(start + done, text[done : found.start()])
                 self._piece(start + found.end() - 1, " ")
                 done = found.end()

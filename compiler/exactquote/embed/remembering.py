@@ -11,8 +11,8 @@ from exactquote.embed.cache import VectorCache
 from exactquote_site.knowledge.embedders import Embedder
 from exactquote_site.knowledge.vectors import codes, rows
 
-# What a run that is stopped loses at most; an endpoint is asked for so many at once.
-_TEXTS_AT_ONCE = 64
+# What a run that is stopped loses at most. Enough for several cores to share.
+_TEXTS_AT_ONCE = 128
 
 
 class Remembering:

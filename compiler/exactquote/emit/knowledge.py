@@ -25,8 +25,8 @@ from exactquote_site.knowledge.tokens import estimated_tokens
 from exactquote_site.knowledge.vectors import Vectors
 from exactquote_site.knowledge.words import corpus_words, fingerprint
 
-# A progress line moves, and an endpoint is asked for many texts at once.
-_EMBEDDED_AT_ONCE = 64
+# A progress line moves, and several cores or an endpoint get many texts at once.
+_EMBEDDED_AT_ONCE = 128
 
 
 def knowledge_files(

@@ -87,6 +87,8 @@ def _joint(text: str, i: int) -> _Joint | None:
     before, after = _class(text[left]), _class(text[right])
     if before in _WORD and after in _WORD:
         return "yes"
+    if "New" in (before, after):
+        return "some"
     if before in ("Dict", "SA") or after in ("Dict", "SA"):
         return _by_dictionary(before, after, text[left], text[right])
     if after in ("ML", "MB", "MN", "SQ", "DQ"):
@@ -142,6 +144,11 @@ def _after(text: str, i: int) -> int:
 
 def _is_looked_through(c: str) -> bool:
     return not c.isascii() and (_CLASSES.get(c, "") in _LOOKED_THROUGH or c == _ZERO_WIDTH_SPACE)
+
+
+def is_new(c: str) -> bool:
+    """Whether a character is younger than our tables, so that nothing is known of it."""
+    return _class(c) == "New"
 
 
 def _class(c: str) -> str:

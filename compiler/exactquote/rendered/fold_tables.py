@@ -1967,7 +1967,7 @@ CONJUNCT = {
     0xD: "15-3A=C 4D=L",
 }
 
-# Word_Break, Dict and SA for what is cut by a dictionary.
+# Word_Break, Dict and SA for what is cut by a dictionary, New for what is unassigned.
 WORD = {
     0x0: (
         "A=LF B-C=NL D=CR 20=WSegSpace 22=DQ 27=SQ 2C=MN 2E=MB 30-39=NU 3A=ML 3B=MN 41-5A=LE"
@@ -1976,13 +1976,14 @@ WORD = {
     0x1: "0-FF=LE",
     0x2: "0-D7=LE DE-FF=LE",
     0x3: (
-        "0-6F=Extend 70-74=LE 76-77=LE 7A-7D=LE 7E=MN 7F=LE 86=LE 87=ML 88-8A=LE 8C=LE 8E-A1=LE"
-        " A3-F5=LE F7-FF=LE"
+        "0-6F=Extend 70-74=LE 76-77=LE 78-79=New 7A-7D=LE 7E=MN 7F=LE 80-83=New 86=LE 87=ML"
+        " 88-8A=LE 8B=New 8C=LE 8D=New 8E-A1=LE A2=New A3-F5=LE F7-FF=LE"
     ),
     0x4: "0-81=LE 83-89=Extend 8A-FF=LE",
     0x5: (
-        "0-2F=LE 31-56=LE 59-5C=LE 5E=LE 5F=ML 60-88=LE 89=MN 8A=LE 91-BD=Extend BF=Extend"
-        " C1-C2=Extend C4-C5=Extend C7=Extend D0-EA=HL EF-F2=HL F3=LE F4=ML"
+        "0-2F=LE 30=New 31-56=LE 57-58=New 59-5C=LE 5E=LE 5F=ML 60-88=LE 89=MN 8A=LE 8B-8C=New"
+        " 90=New 91-BD=Extend BF=Extend C1-C2=Extend C4-C5=Extend C7=Extend C8-CF=New D0-EA=HL"
+        " EB-EE=New EF-F2=HL F3=LE F4=ML F5-FF=New"
     ),
     0x6: (
         "0-5=FO C-D=MN 10-1A=Extend 1C=FO 20-4A=LE 4B-5F=Extend 60-69=NU 6B=NU 6C=MN 6E-6F=LE"
@@ -1990,122 +1991,149 @@ WORD = {
         " EA-ED=Extend EE-EF=LE F0-F9=NU FA-FC=LE FF=LE"
     ),
     0x7: (
-        "F=FO 10=LE 11=Extend 12-2F=LE 30-4A=Extend 4D-A5=LE A6-B0=Extend B1=LE C0-C9=NU"
-        " CA-EA=LE EB-F3=Extend F4-F5=LE F8=MN FA=LE FD=Extend"
+        "E=New F=FO 10=LE 11=Extend 12-2F=LE 30-4A=Extend 4B-4C=New 4D-A5=LE A6-B0=Extend B1=LE"
+        " B2-BF=New C0-C9=NU CA-EA=LE EB-F3=Extend F4-F5=LE F8=MN FA=LE FB-FC=New FD=Extend"
     ),
     0x8: (
-        "0-15=LE 16-19=Extend 1A=LE 1B-23=Extend 24=LE 25-27=Extend 28=LE 29-2D=Extend 40-58=LE"
-        " 59-5B=Extend 60-6A=LE 70-87=LE 89-8E=LE 90-91=FO 98-9F=Extend A0-C9=LE CA-E1=Extend"
-        " E2=FO E3-FF=Extend"
+        "0-15=LE 16-19=Extend 1A=LE 1B-23=Extend 24=LE 25-27=Extend 28=LE 29-2D=Extend 2E-2F=New"
+        " 3F=New 40-58=LE 59-5B=Extend 5C-5D=New 5F=New 60-6A=LE 6B-6F=New 70-87=LE 89-8E=LE"
+        " 8F=New 90-91=FO 92-97=New 98-9F=Extend A0-C9=LE CA-E1=Extend E2=FO E3-FF=Extend"
     ),
     0x9: (
         "0-3=Extend 4-39=LE 3A-3C=Extend 3D=LE 3E-4F=Extend 50=LE 51-57=Extend 58-61=LE"
-        " 62-63=Extend 66-6F=NU 71-80=LE 81-83=Extend 85-8C=LE 8F-90=LE 93-A8=LE AA-B0=LE B2=LE"
-        " B6-B9=LE BC=Extend BD=LE BE-C4=Extend C7-C8=Extend CB-CD=Extend CE=LE D7=Extend"
-        " DC-DD=LE DF-E1=LE E2-E3=Extend E6-EF=NU F0-F1=LE FC=LE FE=Extend"
+        " 62-63=Extend 66-6F=NU 71-80=LE 81-83=Extend 84=New 85-8C=LE 8D-8E=New 8F-90=LE"
+        " 91-92=New 93-A8=LE A9=New AA-B0=LE B1=New B2=LE B3-B5=New B6-B9=LE BA-BB=New BC=Extend"
+        " BD=LE BE-C4=Extend C5-C6=New C7-C8=Extend C9-CA=New CB-CD=Extend CE=LE CF-D6=New"
+        " D7=Extend D8-DB=New DC-DD=LE DE=New DF-E1=LE E2-E3=Extend E4-E5=New E6-EF=NU F0-F1=LE"
+        " FC=LE FE=Extend FF=New"
     ),
     0xA: (
-        "1-3=Extend 5-A=LE F-10=LE 13-28=LE 2A-30=LE 32-33=LE 35-36=LE 38-39=LE 3C=Extend"
-        " 3E-42=Extend 47-48=Extend 4B-4D=Extend 51=Extend 59-5C=LE 5E=LE 66-6F=NU 70-71=Extend"
-        " 72-74=LE 75=Extend 81-83=Extend 85-8D=LE 8F-91=LE 93-A8=LE AA-B0=LE B2-B3=LE B5-B9=LE"
-        " BC=Extend BD=LE BE-C5=Extend C7-C9=Extend CB-CD=Extend D0=LE E0-E1=LE E2-E3=Extend"
-        " E6-EF=NU F9=LE FA-FF=Extend"
+        "0=New 1-3=Extend 4=New 5-A=LE B-E=New F-10=LE 11-12=New 13-28=LE 29=New 2A-30=LE 31=New"
+        " 32-33=LE 34=New 35-36=LE 37=New 38-39=LE 3A-3B=New 3C=Extend 3D=New 3E-42=Extend"
+        " 43-46=New 47-48=Extend 49-4A=New 4B-4D=Extend 4E-50=New 51=Extend 52-58=New 59-5C=LE"
+        " 5D=New 5E=LE 5F-65=New 66-6F=NU 70-71=Extend 72-74=LE 75=Extend 77-80=New 81-83=Extend"
+        " 84=New 85-8D=LE 8E=New 8F-91=LE 92=New 93-A8=LE A9=New AA-B0=LE B1=New B2-B3=LE B4=New"
+        " B5-B9=LE BA-BB=New BC=Extend BD=LE BE-C5=Extend C6=New C7-C9=Extend CA=New"
+        " CB-CD=Extend CE-CF=New D0=LE D1-DF=New E0-E1=LE E2-E3=Extend E4-E5=New E6-EF=NU"
+        " F2-F8=New F9=LE FA-FF=Extend"
     ),
     0xB: (
-        "1-3=Extend 5-C=LE F-10=LE 13-28=LE 2A-30=LE 32-33=LE 35-39=LE 3C=Extend 3D=LE"
-        " 3E-44=Extend 47-48=Extend 4B-4D=Extend 55-57=Extend 5C-5D=LE 5F-61=LE 62-63=Extend"
-        " 66-6F=NU 71=LE 82=Extend 83=LE 85-8A=LE 8E-90=LE 92-95=LE 99-9A=LE 9C=LE 9E-9F=LE"
-        " A3-A4=LE A8-AA=LE AE-B9=LE BE-C2=Extend C6-C8=Extend CA-CD=Extend D0=LE D7=Extend"
-        " E6-EF=NU"
+        "0=New 1-3=Extend 4=New 5-C=LE D-E=New F-10=LE 11-12=New 13-28=LE 29=New 2A-30=LE 31=New"
+        " 32-33=LE 34=New 35-39=LE 3A-3B=New 3C=Extend 3D=LE 3E-44=Extend 45-46=New 47-48=Extend"
+        " 49-4A=New 4B-4D=Extend 4E-54=New 55-57=Extend 58-5B=New 5C-5D=LE 5E=New 5F-61=LE"
+        " 62-63=Extend 64-65=New 66-6F=NU 71=LE 78-81=New 82=Extend 83=LE 84=New 85-8A=LE"
+        " 8B-8D=New 8E-90=LE 91=New 92-95=LE 96-98=New 99-9A=LE 9B=New 9C=LE 9D=New 9E-9F=LE"
+        " A0-A2=New A3-A4=LE A5-A7=New A8-AA=LE AB-AD=New AE-B9=LE BA-BD=New BE-C2=Extend"
+        " C3-C5=New C6-C8=Extend C9=New CA-CD=Extend CE-CF=New D0=LE D1-D6=New D7=Extend"
+        " D8-E5=New E6-EF=NU FB-FF=New"
     ),
     0xC: (
-        "0-4=Extend 5-C=LE E-10=LE 12-28=LE 2A-39=LE 3C=Extend 3D=LE 3E-44=Extend 46-48=Extend"
-        " 4A-4D=Extend 55-56=Extend 58-5A=LE 5D=LE 60-61=LE 62-63=Extend 66-6F=NU 80=LE"
-        " 81-83=Extend 85-8C=LE 8E-90=LE 92-A8=LE AA-B3=LE B5-B9=LE BC=Extend BD=LE BE-C4=Extend"
-        " C6-C8=Extend CA-CD=Extend D5-D6=Extend DD-DE=LE E0-E1=LE E2-E3=Extend E6-EF=NU"
-        " F1-F2=LE F3=Extend"
+        "0-4=Extend 5-C=LE D=New E-10=LE 11=New 12-28=LE 29=New 2A-39=LE 3A-3B=New 3C=Extend"
+        " 3D=LE 3E-44=Extend 45=New 46-48=Extend 49=New 4A-4D=Extend 4E-54=New 55-56=Extend"
+        " 57=New 58-5A=LE 5B-5C=New 5D=LE 5E-5F=New 60-61=LE 62-63=Extend 64-65=New 66-6F=NU"
+        " 70-76=New 80=LE 81-83=Extend 85-8C=LE 8D=New 8E-90=LE 91=New 92-A8=LE A9=New AA-B3=LE"
+        " B4=New B5-B9=LE BA-BB=New BC=Extend BD=LE BE-C4=Extend C5=New C6-C8=Extend C9=New"
+        " CA-CD=Extend CE-D4=New D5-D6=Extend D7-DC=New DD-DE=LE DF=New E0-E1=LE E2-E3=Extend"
+        " E4-E5=New E6-EF=NU F0=New F1-F2=LE F3=Extend F4-FF=New"
     ),
     0xD: (
-        "0-3=Extend 4-C=LE E-10=LE 12-3A=LE 3B-3C=Extend 3D=LE 3E-44=Extend 46-48=Extend"
-        " 4A-4D=Extend 4E=LE 54-56=LE 57=Extend 5F-61=LE 62-63=Extend 66-6F=NU 7A-7F=LE"
-        " 81-83=Extend 85-96=LE 9A-B1=LE B3-BB=LE BD=LE C0-C6=LE CA=Extend CF-D4=Extend"
-        " D6=Extend D8-DF=Extend E6-EF=NU F2-F3=Extend"
+        "0-3=Extend 4-C=LE D=New E-10=LE 11=New 12-3A=LE 3B-3C=Extend 3D=LE 3E-44=Extend 45=New"
+        " 46-48=Extend 49=New 4A-4D=Extend 4E=LE 50-53=New 54-56=LE 57=Extend 5F-61=LE"
+        " 62-63=Extend 64-65=New 66-6F=NU 7A-7F=LE 80=New 81-83=Extend 84=New 85-96=LE 97-99=New"
+        " 9A-B1=LE B2=New B3-BB=LE BC=New BD=LE BE-BF=New C0-C6=LE C7-C9=New CA=Extend CB-CE=New"
+        " CF-D4=Extend D5=New D6=Extend D7=New D8-DF=Extend E0-E5=New E6-EF=NU F0-F1=New"
+        " F2-F3=Extend F5-FF=New"
     ),
     0xE: (
-        "1-30=SA 31=Extend 32-33=SA 34-3A=Extend 40-46=SA 47-4E=Extend 50-59=NU 81-82=SA 84=SA"
-        " 86-8A=SA 8C-A3=SA A5=SA A7-B0=SA B1=Extend B2-B3=SA B4-BC=Extend BD=SA C0-C4=SA C6=SA"
-        " C8-CE=Extend D0-D9=NU DC-DF=SA"
+        "0=New 1-30=SA 31=Extend 32-33=SA 34-3A=Extend 3B-3E=New 40-46=SA 47-4E=Extend 50-59=NU"
+        " 5C-80=New 81-82=SA 83=New 84=SA 85=New 86-8A=SA 8B=New 8C-A3=SA A4=New A5=SA A6=New"
+        " A7-B0=SA B1=Extend B2-B3=SA B4-BC=Extend BD=SA BE-BF=New C0-C4=SA C5=New C6=SA C7=New"
+        " C8-CE=Extend CF=New D0-D9=NU DA-DB=New DC-DF=SA E0-FF=New"
     ),
     0xF: (
-        "0=LE 18-19=Extend 20-29=NU 35=Extend 37=Extend 39=Extend 3E-3F=Extend 40-47=LE 49-6C=LE"
-        " 71-84=Extend 86-87=Extend 88-8C=LE 8D-97=Extend 99-BC=Extend C6=Extend"
+        "0=LE 18-19=Extend 20-29=NU 35=Extend 37=Extend 39=Extend 3E-3F=Extend 40-47=LE 48=New"
+        " 49-6C=LE 6D-70=New 71-84=Extend 86-87=Extend 88-8C=LE 8D-97=Extend 98=New 99-BC=Extend"
+        " BD=New C6=Extend CD=New DB-FF=New"
     ),
     0x10: (
         "0-2A=SA 2B-3E=Extend 3F=SA 40-49=NU 50-55=SA 56-59=Extend 5A-5D=SA 5E-60=Extend 61=SA"
         " 62-64=Extend 65-66=SA 67-6D=Extend 6E-70=SA 71-74=Extend 75-81=SA 82-8D=Extend 8E=SA"
-        " 8F=Extend 90-99=NU 9A-9D=Extend A0-C5=LE C7=LE CD=LE D0-FA=LE FC-FF=LE"
+        " 8F=Extend 90-99=NU 9A-9D=Extend A0-C5=LE C6=New C7=LE C8-CC=New CD=LE CE-CF=New"
+        " D0-FA=LE FC-FF=LE"
     ),
     0x11: "0-FF=LE",
     0x12: (
-        "0-48=LE 4A-4D=LE 50-56=LE 58=LE 5A-5D=LE 60-88=LE 8A-8D=LE 90-B0=LE B2-B5=LE B8-BE=LE"
-        " C0=LE C2-C5=LE C8-D6=LE D8-FF=LE"
+        "0-48=LE 49=New 4A-4D=LE 4E-4F=New 50-56=LE 57=New 58=LE 59=New 5A-5D=LE 5E-5F=New"
+        " 60-88=LE 89=New 8A-8D=LE 8E-8F=New 90-B0=LE B1=New B2-B5=LE B6-B7=New B8-BE=LE BF=New"
+        " C0=LE C1=New C2-C5=LE C6-C7=New C8-D6=LE D7=New D8-FF=LE"
     ),
-    0x13: "0-10=LE 12-15=LE 18-5A=LE 5D-5F=Extend 80-8F=LE A0-F5=LE F8-FD=LE",
+    0x13: (
+        "0-10=LE 11=New 12-15=LE 16-17=New 18-5A=LE 5B-5C=New 5D-5F=Extend 7D-7F=New 80-8F=LE"
+        " 9A-9F=New A0-F5=LE F6-F7=New F8-FD=LE FE-FF=New"
+    ),
     0x14: "1-FF=LE",
     0x15: "0-FF=LE",
-    0x16: "0-6C=LE 6F-7F=LE 80=WSegSpace 81-9A=LE A0-EA=LE EE-F8=LE",
+    0x16: "0-6C=LE 6F-7F=LE 80=WSegSpace 81-9A=LE 9D-9F=New A0-EA=LE EE-F8=LE F9-FF=New",
     0x17: (
-        "0-11=LE 12-15=Extend 1F-31=LE 32-34=Extend 40-51=LE 52-53=Extend 60-6C=LE 6E-70=LE"
-        " 72-73=Extend 80-B3=SA B4-D3=Extend D7=SA DC=SA DD=Extend E0-E9=NU"
+        "0-11=LE 12-15=Extend 16-1E=New 1F-31=LE 32-34=Extend 37-3F=New 40-51=LE 52-53=Extend"
+        " 54-5F=New 60-6C=LE 6D=New 6E-70=LE 71=New 72-73=Extend 74-7F=New 80-B3=SA B4-D3=Extend"
+        " D7=SA DC=SA DD=Extend DE-DF=New E0-E9=NU EA-EF=New FA-FF=New"
     ),
     0x18: (
-        "B-D=Extend E=FO F=Extend 10-19=NU 20-78=LE 80-84=LE 85-86=Extend 87-A8=LE A9=Extend"
-        " AA=LE B0-F5=LE"
+        "B-D=Extend E=FO F=Extend 10-19=NU 1A-1F=New 20-78=LE 79-7F=New 80-84=LE 85-86=Extend"
+        " 87-A8=LE A9=Extend AA=LE AB-AF=New B0-F5=LE F6-FF=New"
     ),
     0x19: (
-        "0-1E=LE 20-2B=Extend 30-3B=Extend 46-4F=NU 50-6D=SA 70-74=SA 80-AB=SA B0-C9=SA D0-D9=NU"
+        "0-1E=LE 1F=New 20-2B=Extend 2C-2F=New 30-3B=Extend 3C-3F=New 41-43=New 46-4F=NU"
+        " 50-6D=SA 6E-6F=New 70-74=SA 75-7F=New 80-AB=SA AC-AF=New B0-C9=SA CA-CF=New D0-D9=NU"
+        " DB-DD=New"
     ),
     0x1A: (
-        "0-16=LE 17-1B=Extend 20-54=SA 55-5E=Extend 60-7C=Extend 7F=Extend 80-89=NU 90-99=NU"
-        " A7=SA B0-CE=Extend"
+        "0-16=LE 17-1B=Extend 1C-1D=New 20-54=SA 55-5E=Extend 5F=New 60-7C=Extend 7D-7E=New"
+        " 7F=Extend 80-89=NU 8A-8F=New 90-99=NU 9A-9F=New A7=SA AE-AF=New B0-CE=Extend CF-FF=New"
     ),
     0x1B: (
-        "0-4=Extend 5-33=LE 34-44=Extend 45-4C=LE 50-59=NU 6B-73=Extend 80-82=Extend 83-A0=LE"
-        " A1-AD=Extend AE-AF=LE B0-B9=NU BA-E5=LE E6-F3=Extend"
+        "0-4=Extend 5-33=LE 34-44=Extend 45-4C=LE 4D-4F=New 50-59=NU 6B-73=Extend 7F=New"
+        " 80-82=Extend 83-A0=LE A1-AD=Extend AE-AF=LE B0-B9=NU BA-E5=LE E6-F3=Extend F4-FB=New"
     ),
     0x1C: (
-        "0-23=LE 24-37=Extend 40-49=NU 4D-4F=LE 50-59=NU 5A-7D=LE 80-88=LE 90-BA=LE BD-BF=LE"
-        " D0-D2=Extend D4-E8=Extend E9-EC=LE ED=Extend EE-F3=LE F4=Extend F5-F6=LE F7-F9=Extend"
-        " FA=LE"
+        "0-23=LE 24-37=Extend 38-3A=New 40-49=NU 4A-4C=New 4D-4F=LE 50-59=NU 5A-7D=LE 80-88=LE"
+        " 89-8F=New 90-BA=LE BB-BC=New BD-BF=LE C8-CF=New D0-D2=Extend D4-E8=Extend E9-EC=LE"
+        " ED=Extend EE-F3=LE F4=Extend F5-F6=LE F7-F9=Extend FA=LE FB-FF=New"
     ),
     0x1D: "0-BF=LE C0-FF=Extend",
     0x1E: "0-FF=LE",
     0x1F: (
-        "0-15=LE 18-1D=LE 20-45=LE 48-4D=LE 50-57=LE 59=LE 5B=LE 5D=LE 5F-7D=LE 80-B4=LE"
-        " B6-BC=LE BE=LE C2-C4=LE C6-CC=LE D0-D3=LE D6-DB=LE E0-EC=LE F2-F4=LE F6-FC=LE"
+        "0-15=LE 16-17=New 18-1D=LE 1E-1F=New 20-45=LE 46-47=New 48-4D=LE 4E-4F=New 50-57=LE"
+        " 58=New 59=LE 5A=New 5B=LE 5C=New 5D=LE 5E=New 5F-7D=LE 7E-7F=New 80-B4=LE B5=New"
+        " B6-BC=LE BE=LE C2-C4=LE C5=New C6-CC=LE D0-D3=LE D4-D5=New D6-DB=LE DC=New E0-EC=LE"
+        " F0-F1=New F2-F4=LE F5=New F6-FC=LE FF=New"
     ),
     0x20: (
         "0-6=WSegSpace 8-A=WSegSpace C=Extend D=ZWJ E-F=FO 18-19=MB 24=MB 27=ML 28-29=NL"
-        " 2A-2E=FO 2F=EX 3F-40=EX 44=MN 54=EX 5F=WSegSpace 60-64=FO 66-6F=FO 71=LE 7F=LE"
-        " 90-9C=LE D0-F0=Extend"
+        " 2A-2E=FO 2F=EX 3F-40=EX 44=MN 54=EX 5F=WSegSpace 60-64=FO 65=New 66-6F=FO 71=LE"
+        " 72-73=New 7F=LE 8F=New 90-9C=LE 9D-9F=New C1-CF=New D0-F0=Extend F1-FF=New"
     ),
     0x21: (
         "2=LE 7=LE A-13=LE 15=LE 19-1D=LE 24=LE 26=LE 28=LE 2A-2D=LE 2F-39=LE 3C-3F=LE 45-49=LE"
-        " 4E=LE 60-88=LE"
+        " 4E=LE 60-88=LE 8C-8F=New"
     ),
-    0x24: "B6-E9=LE",
-    0x2C: "0-E4=LE EB-EE=LE EF-F1=Extend F2-F3=LE",
+    0x24: "27-3F=New 4B-5F=New B6-E9=LE",
+    0x2B: "74-75=New 96=New",
+    0x2C: "0-E4=LE EB-EE=LE EF-F1=Extend F2-F3=LE F4-F8=New",
     0x2D: (
-        "0-25=LE 27=LE 2D=LE 30-67=LE 6F=LE 7F=Extend 80-96=LE A0-A6=LE A8-AE=LE B0-B6=LE"
-        " B8-BE=LE C0-C6=LE C8-CE=LE D0-D6=LE D8-DE=LE E0-FF=Extend"
+        "0-25=LE 26=New 27=LE 28-2C=New 2D=LE 2E-2F=New 30-67=LE 68-6E=New 6F=LE 71-7E=New"
+        " 7F=Extend 80-96=LE 97-9F=New A0-A6=LE A7=New A8-AE=LE AF=New B0-B6=LE B7=New B8-BE=LE"
+        " BF=New C0-C6=LE C7=New C8-CE=LE CF=New D0-D6=LE D7=New D8-DE=LE DF=New E0-FF=Extend"
     ),
-    0x2E: "2F=LE",
+    0x2E: "2F=LE 5E-7F=New 9A=New F4-FF=New",
+    0x2F: "D6-EF=New FC-FF=New",
     0x30: (
-        "0=WSegSpace 5=LE 6-7=Dict 21-29=Dict 2A-2F=Extend 31-35=Dict 38-3A=Dict 3B-3C=LE"
-        " 41-96=Dict 99-9A=Extend 9B-FA=Dict FC-FF=Dict"
+        "0=WSegSpace 5=LE 6-7=Dict 21-29=Dict 2A-2F=Extend 31-35=Dict 38-3A=Dict 3B-3C=LE 40=New"
+        " 41-96=Dict 97-98=New 99-9A=Extend 9B-FA=Dict FC-FF=Dict"
     ),
-    0x31: "5-2F=LE 31-8E=LE A0-BF=LE F0-FF=Dict",
-    0x32: "D0-FE=Dict",
+    0x31: "0-4=New 5-2F=LE 30=New 31-8E=LE 8F=New A0-BF=LE E4-EF=New F0-FF=Dict",
+    0x32: "1F=New D0-FE=Dict",
     0x33: "0-57=Dict",
     0x34: "0-FF=Dict",
     0x35: "0-FF=Dict",
@@ -2219,31 +2247,32 @@ WORD = {
     0xA1: "0-FF=LE",
     0xA2: "0-FF=LE",
     0xA3: "0-FF=LE",
-    0xA4: "0-8C=LE D0-FD=LE",
+    0xA4: "0-8C=LE 8D-8F=New C7-CF=New D0-FD=LE",
     0xA5: "0-FF=LE",
     0xA6: (
-        "0-C=LE 10-1F=LE 20-29=NU 2A-2B=LE 40-6E=LE 6F-72=Extend 74-7D=Extend 7F-9D=LE"
-        " 9E-9F=Extend A0-EF=LE F0-F1=Extend"
+        "0-C=LE 10-1F=LE 20-29=NU 2A-2B=LE 2C-3F=New 40-6E=LE 6F-72=Extend 74-7D=Extend 7F-9D=LE"
+        " 9E-9F=Extend A0-EF=LE F0-F1=Extend F8-FF=New"
     ),
-    0xA7: "8-CA=LE D0-D1=LE D3=LE D5-D9=LE F2-FF=LE",
+    0xA7: "8-CA=LE CB-CF=New D0-D1=LE D2=New D3=LE D4=New D5-D9=LE DA-F1=New F2-FF=LE",
     0xA8: (
-        "0-1=LE 2=Extend 3-5=LE 6=Extend 7-A=LE B=Extend C-22=LE 23-27=Extend 2C=Extend 40-73=LE"
-        " 80-81=Extend 82-B3=LE B4-C5=Extend D0-D9=NU E0-F1=Extend F2-F7=LE FB=LE FD-FE=LE"
-        " FF=Extend"
+        "0-1=LE 2=Extend 3-5=LE 6=Extend 7-A=LE B=Extend C-22=LE 23-27=Extend 2C=Extend"
+        " 2D-2F=New 3A-3F=New 40-73=LE 78-7F=New 80-81=Extend 82-B3=LE B4-C5=Extend C6-CD=New"
+        " D0-D9=NU DA-DF=New E0-F1=Extend F2-F7=LE FB=LE FD-FE=LE FF=Extend"
     ),
     0xA9: (
-        "0-9=NU A-25=LE 26-2D=Extend 30-46=LE 47-53=Extend 60-7C=LE 80-83=Extend 84-B2=LE"
-        " B3-C0=Extend CF=LE D0-D9=NU E0-E4=SA E5=Extend E6-EF=SA F0-F9=NU FA-FE=SA"
+        "0-9=NU A-25=LE 26-2D=Extend 30-46=LE 47-53=Extend 54-5E=New 60-7C=LE 7D-7F=New"
+        " 80-83=Extend 84-B2=LE B3-C0=Extend CE=New CF=LE D0-D9=NU DA-DD=New E0-E4=SA E5=Extend"
+        " E6-EF=SA F0-F9=NU FA-FE=SA FF=New"
     ),
     0xAA: (
-        "0-28=LE 29-36=Extend 40-42=LE 43=Extend 44-4B=LE 4C-4D=Extend 50-59=NU 60-76=SA 7A=SA"
-        " 7B-7D=Extend 7E-AF=SA B0=Extend B1=SA B2-B4=Extend B5-B6=SA B7-B8=Extend B9-BD=SA"
-        " BE-BF=Extend C0=SA C1=Extend C2=SA DB-DD=SA E0-EA=LE EB-EF=Extend F2-F4=LE"
-        " F5-F6=Extend"
+        "0-28=LE 29-36=Extend 37-3F=New 40-42=LE 43=Extend 44-4B=LE 4C-4D=Extend 4E-4F=New"
+        " 50-59=NU 5A-5B=New 60-76=SA 7A=SA 7B-7D=Extend 7E-AF=SA B0=Extend B1=SA B2-B4=Extend"
+        " B5-B6=SA B7-B8=Extend B9-BD=SA BE-BF=Extend C0=SA C1=Extend C2=SA C3-DA=New DB-DD=SA"
+        " E0-EA=LE EB-EF=Extend F2-F4=LE F5-F6=Extend F7-FF=New"
     ),
     0xAB: (
-        "1-6=LE 9-E=LE 11-16=LE 20-26=LE 28-2E=LE 30-69=LE 70-E2=LE E3-EA=Extend EC-ED=Extend"
-        " F0-F9=NU"
+        "0=New 1-6=LE 7-8=New 9-E=LE F-10=New 11-16=LE 17-1F=New 20-26=LE 27=New 28-2E=LE 2F=New"
+        " 30-69=LE 6C-6F=New 70-E2=LE E3-EA=Extend EC-ED=Extend EE-EF=New F0-F9=NU FA-FF=New"
     ),
     0xAC: "0-FF=LE",
     0xAD: "0-FF=LE",
@@ -2288,112 +2317,216 @@ WORD = {
     0xD4: "0-FF=LE",
     0xD5: "0-FF=LE",
     0xD6: "0-FF=LE",
-    0xD7: "0-A3=LE B0-C6=LE CB-FB=LE",
+    0xD7: "0-A3=LE A4-AF=New B0-C6=LE C7-CA=New CB-FB=LE FC-FF=New",
     0xF9: "0-FF=Dict",
-    0xFA: "0-6D=Dict 70-D9=Dict",
+    0xFA: "0-6D=Dict 6E-6F=New 70-D9=Dict DA-FF=New",
     0xFB: (
-        "0-6=LE 13-17=LE 1D=HL 1E=Extend 1F-28=HL 2A-36=HL 38-3C=HL 3E=HL 40-41=HL 43-44=HL"
-        " 46-4F=HL 50-B1=LE D3-FF=LE"
+        "0-6=LE 7-12=New 13-17=LE 18-1C=New 1D=HL 1E=Extend 1F-28=HL 2A-36=HL 37=New 38-3C=HL"
+        " 3D=New 3E=HL 3F=New 40-41=HL 42=New 43-44=HL 45=New 46-4F=HL 50-B1=LE C3-D2=New"
+        " D3-FF=LE"
     ),
     0xFC: "0-FF=LE",
-    0xFD: "0-3D=LE 50-8F=LE 92-C7=LE F0-FB=LE",
+    0xFD: "0-3D=LE 50-8F=LE 90-91=New 92-C7=LE C8-CE=New D0-EF=New F0-FB=LE",
     0xFE: (
-        "0-F=Extend 10=MN 13=ML 14=MN 20-2F=Extend 33-34=EX 4D-4F=EX 50=MN 52=MB 54=MN 55=ML"
-        " 70-74=LE 76-FC=LE FF=FO"
+        "0-F=Extend 10=MN 13=ML 14=MN 1A-1F=New 20-2F=Extend 33-34=EX 4D-4F=EX 50=MN 52=MB"
+        " 53=New 54=MN 55=ML 67=New 6C-6F=New 70-74=LE 75=New 76-FC=LE FD-FE=New FF=FO"
     ),
     0xFF: (
-        "7=MB C=MN E=MB 10-19=NU 1A=ML 1B=MN 21-3A=LE 3F=EX 41-5A=LE 66-9D=Dict 9E-9F=Extend"
-        " A0-BE=LE C2-C7=LE CA-CF=LE D2-D7=LE DA-DC=LE F9-FB=FO"
+        "0=New 7=MB C=MN E=MB 10-19=NU 1A=ML 1B=MN 21-3A=LE 3F=EX 41-5A=LE 66-9D=Dict"
+        " 9E-9F=Extend A0-BE=LE BF-C1=New C2-C7=LE C8-C9=New CA-CF=LE D0-D1=New D2-D7=LE"
+        " D8-D9=New DA-DC=LE DD-DF=New E7=New EF-F8=New F9-FB=FO FE-FF=New"
     ),
-    0x100: "0-B=LE D-26=LE 28-3A=LE 3C-3D=LE 3F-4D=LE 50-5D=LE 80-FA=LE",
-    0x101: "40-74=LE FD=Extend",
-    0x102: "80-9C=LE A0-D0=LE E0=Extend",
-    0x103: "0-1F=LE 2D-4A=LE 50-75=LE 76-7A=Extend 80-9D=LE A0-C3=LE C8-CF=LE D1-D5=LE",
-    0x104: "0-9D=LE A0-A9=NU B0-D3=LE D8-FB=LE",
+    0x100: (
+        "0-B=LE C=New D-26=LE 27=New 28-3A=LE 3B=New 3C-3D=LE 3E=New 3F-4D=LE 4E-4F=New 50-5D=LE"
+        " 5E-7F=New 80-FA=LE FB-FF=New"
+    ),
+    0x101: "3-6=New 34-36=New 40-74=LE 8F=New 9D-9F=New A1-CF=New FD=Extend FE-FF=New",
+    0x102: "0-7F=New 80-9C=LE 9D-9F=New A0-D0=LE D1-DF=New E0=Extend FC-FF=New",
+    0x103: (
+        "0-1F=LE 24-2C=New 2D-4A=LE 4B-4F=New 50-75=LE 76-7A=Extend 7B-7F=New 80-9D=LE 9E=New"
+        " A0-C3=LE C4-C7=New C8-CF=LE D1-D5=LE D6-FF=New"
+    ),
+    0x104: "0-9D=LE 9E-9F=New A0-A9=NU AA-AF=New B0-D3=LE D4-D7=New D8-FB=LE FC-FF=New",
     0x105: (
-        "0-27=LE 30-63=LE 70-7A=LE 7C-8A=LE 8C-92=LE 94-95=LE 97-A1=LE A3-B1=LE B3-B9=LE BB-BC=LE"
+        "0-27=LE 28-2F=New 30-63=LE 64-6E=New 70-7A=LE 7B=New 7C-8A=LE 8B=New 8C-92=LE 93=New"
+        " 94-95=LE 96=New 97-A1=LE A2=New A3-B1=LE B2=New B3-B9=LE BA=New BB-BC=LE BD-FF=New"
     ),
     0x106: "0-FF=LE",
-    0x107: "0-36=LE 40-55=LE 60-67=LE 80-85=LE 87-B0=LE B2-BA=LE",
-    0x108: "0-5=LE 8=LE A-35=LE 37-38=LE 3C=LE 3F-55=LE 60-76=LE 80-9E=LE E0-F2=LE F4-F5=LE",
-    0x109: "0-15=LE 20-39=LE 80-B7=LE BE-BF=LE",
-    0x10A: (
-        "0=LE 1-3=Extend 5-6=Extend C-F=Extend 10-13=LE 15-17=LE 19-35=LE 38-3A=Extend 3F=Extend"
-        " 60-7C=LE 80-9C=LE C0-C7=LE C9-E4=LE E5-E6=Extend"
+    0x107: (
+        "0-36=LE 37-3F=New 40-55=LE 56-5F=New 60-67=LE 68-7F=New 80-85=LE 86=New 87-B0=LE B1=New"
+        " B2-BA=LE BB-FF=New"
     ),
-    0x10B: "0-35=LE 40-55=LE 60-72=LE 80-91=LE",
-    0x10C: "0-48=LE 80-B2=LE C0-F2=LE",
-    0x10D: "0-23=LE 24-27=Extend 30-39=NU",
-    0x10E: "80-A9=LE AB-AC=Extend B0-B1=LE FD-FF=Extend",
-    0x10F: "0-1C=LE 27=LE 30-45=LE 46-50=Extend 70-81=LE 82-85=Extend B0-C4=LE E0-F6=LE",
+    0x108: (
+        "0-5=LE 6-7=New 8=LE 9=New A-35=LE 36=New 37-38=LE 39-3B=New 3C=LE 3D-3E=New 3F-55=LE"
+        " 56=New 60-76=LE 80-9E=LE 9F-A6=New B0-DF=New E0-F2=LE F3=New F4-F5=LE F6-FA=New"
+    ),
+    0x109: ("0-15=LE 1C-1E=New 20-39=LE 3A-3E=New 40-7F=New 80-B7=LE B8-BB=New BE-BF=LE D0-D1=New"),
+    0x10A: (
+        "0=LE 1-3=Extend 4=New 5-6=Extend 7-B=New C-F=Extend 10-13=LE 14=New 15-17=LE 18=New"
+        " 19-35=LE 36-37=New 38-3A=Extend 3B-3E=New 3F=Extend 49-4F=New 59-5F=New 60-7C=LE"
+        " 80-9C=LE A0-BF=New C0-C7=LE C9-E4=LE E5-E6=Extend E7-EA=New F7-FF=New"
+    ),
+    0x10B: (
+        "0-35=LE 36-38=New 40-55=LE 56-57=New 60-72=LE 73-77=New 80-91=LE 92-98=New 9D-A8=New"
+        " B0-FF=New"
+    ),
+    0x10C: "0-48=LE 49-7F=New 80-B2=LE B3-BF=New C0-F2=LE F3-F9=New",
+    0x10D: "0-23=LE 24-27=Extend 28-2F=New 30-39=NU 3A-FF=New",
+    0x10E: (
+        "0-5F=New 7F=New 80-A9=LE AA=New AB-AC=Extend AE-AF=New B0-B1=LE B2-FC=New FD-FF=Extend"
+    ),
+    0x10F: (
+        "0-1C=LE 27=LE 28-2F=New 30-45=LE 46-50=Extend 5A-6F=New 70-81=LE 82-85=Extend 8A-AF=New"
+        " B0-C4=LE CC-DF=New E0-F6=LE F7-FF=New"
+    ),
     0x110: (
-        "0-2=Extend 3-37=LE 38-46=Extend 66-6F=NU 70=Extend 71-72=LE 73-74=Extend 75=LE"
-        " 7F-82=Extend 83-AF=LE B0-BA=Extend BD=FO C2=Extend CD=FO D0-E8=LE F0-F9=NU"
+        "0-2=Extend 3-37=LE 38-46=Extend 4E-51=New 66-6F=NU 70=Extend 71-72=LE 73-74=Extend"
+        " 75=LE 76-7E=New 7F-82=Extend 83-AF=LE B0-BA=Extend BD=FO C2=Extend C3-CC=New CD=FO"
+        " CE-CF=New D0-E8=LE E9-EF=New F0-F9=NU FA-FF=New"
     ),
     0x111: (
-        "0-2=Extend 3-26=LE 27-34=Extend 36-3F=NU 44=LE 45-46=Extend 47=LE 50-72=LE 73=Extend"
-        " 76=LE 80-82=Extend 83-B2=LE B3-C0=Extend C1-C4=LE C9-CC=Extend CE-CF=Extend D0-D9=NU"
-        " DA=LE DC=LE"
+        "0-2=Extend 3-26=LE 27-34=Extend 35=New 36-3F=NU 44=LE 45-46=Extend 47=LE 48-4F=New"
+        " 50-72=LE 73=Extend 76=LE 77-7F=New 80-82=Extend 83-B2=LE B3-C0=Extend C1-C4=LE"
+        " C9-CC=Extend CE-CF=Extend D0-D9=NU DA=LE DC=LE E0=New F5-FF=New"
     ),
     0x112: (
-        "0-11=LE 13-2B=LE 2C-37=Extend 3E=Extend 3F-40=LE 41=Extend 80-86=LE 88=LE 8A-8D=LE"
-        " 8F-9D=LE 9F-A8=LE B0-DE=LE DF-EA=Extend F0-F9=NU"
+        "0-11=LE 12=New 13-2B=LE 2C-37=Extend 3E=Extend 3F-40=LE 41=Extend 42-7F=New 80-86=LE"
+        " 87=New 88=LE 89=New 8A-8D=LE 8E=New 8F-9D=LE 9E=New 9F-A8=LE AA-AF=New B0-DE=LE"
+        " DF-EA=Extend EB-EF=New F0-F9=NU FA-FF=New"
     ),
     0x113: (
-        "0-3=Extend 5-C=LE F-10=LE 13-28=LE 2A-30=LE 32-33=LE 35-39=LE 3B-3C=Extend 3D=LE"
-        " 3E-44=Extend 47-48=Extend 4B-4D=Extend 50=LE 57=Extend 5D-61=LE 62-63=Extend"
-        " 66-6C=Extend 70-74=Extend"
+        "0-3=Extend 4=New 5-C=LE D-E=New F-10=LE 11-12=New 13-28=LE 29=New 2A-30=LE 31=New"
+        " 32-33=LE 34=New 35-39=LE 3A=New 3B-3C=Extend 3D=LE 3E-44=Extend 45-46=New 47-48=Extend"
+        " 49-4A=New 4B-4D=Extend 4E-4F=New 50=LE 51-56=New 57=Extend 58-5C=New 5D-61=LE"
+        " 62-63=Extend 64-65=New 66-6C=Extend 6D-6F=New 70-74=Extend 75-FF=New"
     ),
     0x114: (
-        "0-34=LE 35-46=Extend 47-4A=LE 50-59=NU 5E=Extend 5F-61=LE 80-AF=LE B0-C3=Extend"
-        " C4-C5=LE C7=LE D0-D9=NU"
+        "0-34=LE 35-46=Extend 47-4A=LE 50-59=NU 5C=New 5E=Extend 5F-61=LE 62-7F=New 80-AF=LE"
+        " B0-C3=Extend C4-C5=LE C7=LE C8-CF=New D0-D9=NU DA-FF=New"
     ),
-    0x115: "80-AE=LE AF-B5=Extend B8-C0=Extend D8-DB=LE DC-DD=Extend",
-    0x116: "0-2F=LE 30-40=Extend 44=LE 50-59=NU 80-AA=LE AB-B7=Extend B8=LE C0-C9=NU",
-    0x117: "0-1A=SA 1D-2B=Extend 30-39=NU 40-46=SA",
-    0x118: "0-2B=LE 2C-3A=Extend A0-DF=LE E0-E9=NU FF=LE",
+    0x115: (
+        "0-7F=New 80-AE=LE AF-B5=Extend B6-B7=New B8-C0=Extend D8-DB=LE DC-DD=Extend DE-FF=New"
+    ),
+    0x116: (
+        "0-2F=LE 30-40=Extend 44=LE 45-4F=New 50-59=NU 5A-5F=New 6D-7F=New 80-AA=LE AB-B7=Extend"
+        " B8=LE BA-BF=New C0-C9=NU CA-FF=New"
+    ),
+    0x117: "0-1A=SA 1B-1C=New 1D-2B=Extend 2C-2F=New 30-39=NU 40-46=SA 47-FF=New",
+    0x118: "0-2B=LE 2C-3A=Extend 3C-9F=New A0-DF=LE E0-E9=NU F3-FE=New FF=LE",
     0x119: (
-        "0-6=LE 9=LE C-13=LE 15-16=LE 18-2F=LE 30-35=Extend 37-38=Extend 3B-3E=Extend 3F=LE"
-        " 40=Extend 41=LE 42-43=Extend 50-59=NU A0-A7=LE AA-D0=LE D1-D7=Extend DA-E0=Extend"
-        " E1=LE E3=LE E4=Extend"
+        "0-6=LE 7-8=New 9=LE A-B=New C-13=LE 14=New 15-16=LE 17=New 18-2F=LE 30-35=Extend 36=New"
+        " 37-38=Extend 39-3A=New 3B-3E=Extend 3F=LE 40=Extend 41=LE 42-43=Extend 47-4F=New"
+        " 50-59=NU 5A-9F=New A0-A7=LE A8-A9=New AA-D0=LE D1-D7=Extend D8-D9=New DA-E0=Extend"
+        " E1=LE E3=LE E4=Extend E5-FF=New"
     ),
     0x11A: (
-        "0=LE 1-A=Extend B-32=LE 33-39=Extend 3A=LE 3B-3E=Extend 47=Extend 50=LE 51-5B=Extend"
-        " 5C-89=LE 8A-99=Extend 9D=LE B0-F8=LE"
+        "0=LE 1-A=Extend B-32=LE 33-39=Extend 3A=LE 3B-3E=Extend 47=Extend 48-4F=New 50=LE"
+        " 51-5B=Extend 5C-89=LE 8A-99=Extend 9D=LE A3-AF=New B0-F8=LE F9-FF=New"
     ),
+    0x11B: "A-FF=New",
     0x11C: (
-        "0-8=LE A-2E=LE 2F-36=Extend 38-3F=Extend 40=LE 50-59=NU 72-8F=LE 92-A7=Extend A9-B6=Extend"
+        "0-8=LE 9=New A-2E=LE 2F-36=Extend 37=New 38-3F=Extend 40=LE 46-4F=New 50-59=NU"
+        " 6D-6F=New 72-8F=LE 90-91=New 92-A7=Extend A8=New A9-B6=Extend B7-FF=New"
     ),
     0x11D: (
-        "0-6=LE 8-9=LE B-30=LE 31-36=Extend 3A=Extend 3C-3D=Extend 3F-45=Extend 46=LE 47=Extend"
-        " 50-59=NU 60-65=LE 67-68=LE 6A-89=LE 8A-8E=Extend 90-91=Extend 93-97=Extend 98=LE"
-        " A0-A9=NU"
+        "0-6=LE 7=New 8-9=LE A=New B-30=LE 31-36=Extend 37-39=New 3A=Extend 3B=New 3C-3D=Extend"
+        " 3E=New 3F-45=Extend 46=LE 47=Extend 48-4F=New 50-59=NU 5A-5F=New 60-65=LE 66=New"
+        " 67-68=LE 69=New 6A-89=LE 8A-8E=Extend 8F=New 90-91=Extend 92=New 93-97=Extend 98=LE"
+        " 99-9F=New A0-A9=NU AA-FF=New"
     ),
-    0x11E: "E0-F2=LE F3-F6=Extend",
-    0x11F: "0-1=Extend 2=LE 3=Extend 4-10=LE 12-33=LE 34-3A=Extend 3E-42=Extend 50-59=NU B0=LE",
+    0x11E: "0-DF=New E0-F2=LE F3-F6=Extend F9-FF=New",
+    0x11F: (
+        "0-1=Extend 2=LE 3=Extend 4-10=LE 11=New 12-33=LE 34-3A=Extend 3B-3D=New 3E-42=Extend"
+        " 50-59=NU 5A-AF=New B0=LE B1-BF=New F2-FE=New"
+    ),
     0x120: "0-FF=LE",
     0x121: "0-FF=LE",
     0x122: "0-FF=LE",
-    0x123: "0-99=LE",
-    0x124: "0-6E=LE 80-FF=LE",
-    0x125: "0-43=LE",
-    0x12F: "90-F0=LE",
+    0x123: "0-99=LE 9A-FF=New",
+    0x124: "0-6E=LE 6F=New 75-7F=New 80-FF=LE",
+    0x125: "0-43=LE 44-FF=New",
+    0x126: "0-FF=New",
+    0x127: "0-FF=New",
+    0x128: "0-FF=New",
+    0x129: "0-FF=New",
+    0x12A: "0-FF=New",
+    0x12B: "0-FF=New",
+    0x12C: "0-FF=New",
+    0x12D: "0-FF=New",
+    0x12E: "0-FF=New",
+    0x12F: "0-8F=New 90-F0=LE F3-FF=New",
     0x130: "0-FF=LE",
     0x131: "0-FF=LE",
     0x132: "0-FF=LE",
     0x133: "0-FF=LE",
-    0x134: "0-2F=LE 30-3F=FO 40=Extend 41-46=LE 47-55=Extend",
+    0x134: "0-2F=LE 30-3F=FO 40=Extend 41-46=LE 47-55=Extend 56-FF=New",
+    0x135: "0-FF=New",
+    0x136: "0-FF=New",
+    0x137: "0-FF=New",
+    0x138: "0-FF=New",
+    0x139: "0-FF=New",
+    0x13A: "0-FF=New",
+    0x13B: "0-FF=New",
+    0x13C: "0-FF=New",
+    0x13D: "0-FF=New",
+    0x13E: "0-FF=New",
+    0x13F: "0-FF=New",
+    0x140: "0-FF=New",
+    0x141: "0-FF=New",
+    0x142: "0-FF=New",
+    0x143: "0-FF=New",
     0x144: "0-FF=LE",
     0x145: "0-FF=LE",
-    0x146: "0-46=LE",
+    0x146: "0-46=LE 47-FF=New",
+    0x147: "0-FF=New",
+    0x148: "0-FF=New",
+    0x149: "0-FF=New",
+    0x14A: "0-FF=New",
+    0x14B: "0-FF=New",
+    0x14C: "0-FF=New",
+    0x14D: "0-FF=New",
+    0x14E: "0-FF=New",
+    0x14F: "0-FF=New",
+    0x150: "0-FF=New",
+    0x151: "0-FF=New",
+    0x152: "0-FF=New",
+    0x153: "0-FF=New",
+    0x154: "0-FF=New",
+    0x155: "0-FF=New",
+    0x156: "0-FF=New",
+    0x157: "0-FF=New",
+    0x158: "0-FF=New",
+    0x159: "0-FF=New",
+    0x15A: "0-FF=New",
+    0x15B: "0-FF=New",
+    0x15C: "0-FF=New",
+    0x15D: "0-FF=New",
+    0x15E: "0-FF=New",
+    0x15F: "0-FF=New",
+    0x160: "0-FF=New",
+    0x161: "0-FF=New",
+    0x162: "0-FF=New",
+    0x163: "0-FF=New",
+    0x164: "0-FF=New",
+    0x165: "0-FF=New",
+    0x166: "0-FF=New",
+    0x167: "0-FF=New",
     0x168: "0-FF=LE",
     0x169: "0-FF=LE",
-    0x16A: "0-38=LE 40-5E=LE 60-69=NU 70-BE=LE C0-C9=NU D0-ED=LE F0-F4=Extend",
-    0x16B: "0-2F=LE 30-36=Extend 40-43=LE 50-59=NU 63-77=LE 7D-8F=LE",
-    0x16E: "40-7F=LE",
+    0x16A: (
+        "0-38=LE 39-3F=New 40-5E=LE 5F=New 60-69=NU 6A-6D=New 70-BE=LE BF=New C0-C9=NU CA-CF=New"
+        " D0-ED=LE EE-EF=New F0-F4=Extend F6-FF=New"
+    ),
+    0x16B: (
+        "0-2F=LE 30-36=Extend 40-43=LE 46-4F=New 50-59=NU 5A=New 62=New 63-77=LE 78-7C=New"
+        " 7D-8F=LE 90-FF=New"
+    ),
+    0x16C: "0-FF=New",
+    0x16D: "0-FF=New",
+    0x16E: "0-3F=New 40-7F=LE 9B-FF=New",
     0x16F: (
-        "0-4A=LE 4F=Extend 50=LE 51-87=Extend 8F-92=Extend 93-9F=LE E0-E1=LE E3=LE E4=Extend"
-        " F0-F1=Extend"
+        "0-4A=LE 4B-4E=New 4F=Extend 50=LE 51-87=Extend 88-8E=New 8F-92=Extend 93-9F=LE"
+        " A0-DF=New E0-E1=LE E3=LE E4=Extend E5-EF=New F0-F1=Extend F2-FF=New"
     ),
     0x170: "0-FF=Dict",
     0x171: "0-FF=Dict",
@@ -2418,42 +2551,154 @@ WORD = {
     0x184: "0-FF=Dict",
     0x185: "0-FF=Dict",
     0x186: "0-FF=Dict",
-    0x187: "0-F7=Dict",
+    0x187: "0-F7=Dict F8-FF=New",
     0x188: "0-FF=Dict",
     0x189: "0-FF=Dict",
     0x18A: "0-FF=Dict",
     0x18B: "0-FF=Dict",
-    0x18C: "0-D5=Dict",
-    0x18D: "0-8=Dict",
-    0x1AF: "F0-F3=Dict F5-FB=Dict FD-FE=Dict",
+    0x18C: "0-D5=Dict D6-FF=New",
+    0x18D: "0-8=Dict 9-FF=New",
+    0x18E: "0-FF=New",
+    0x18F: "0-FF=New",
+    0x190: "0-FF=New",
+    0x191: "0-FF=New",
+    0x192: "0-FF=New",
+    0x193: "0-FF=New",
+    0x194: "0-FF=New",
+    0x195: "0-FF=New",
+    0x196: "0-FF=New",
+    0x197: "0-FF=New",
+    0x198: "0-FF=New",
+    0x199: "0-FF=New",
+    0x19A: "0-FF=New",
+    0x19B: "0-FF=New",
+    0x19C: "0-FF=New",
+    0x19D: "0-FF=New",
+    0x19E: "0-FF=New",
+    0x19F: "0-FF=New",
+    0x1A0: "0-FF=New",
+    0x1A1: "0-FF=New",
+    0x1A2: "0-FF=New",
+    0x1A3: "0-FF=New",
+    0x1A4: "0-FF=New",
+    0x1A5: "0-FF=New",
+    0x1A6: "0-FF=New",
+    0x1A7: "0-FF=New",
+    0x1A8: "0-FF=New",
+    0x1A9: "0-FF=New",
+    0x1AA: "0-FF=New",
+    0x1AB: "0-FF=New",
+    0x1AC: "0-FF=New",
+    0x1AD: "0-FF=New",
+    0x1AE: "0-FF=New",
+    0x1AF: "0-EF=New F0-F3=Dict F4=New F5-FB=Dict FC=New FD-FE=Dict FF=New",
     0x1B0: "0-FF=Dict",
-    0x1B1: "0-22=Dict 32=Dict 50-52=Dict 55=Dict 64-67=Dict 70-FF=Dict",
-    0x1B2: "0-FB=Dict",
-    0x1BC: "0-6A=LE 70-7C=LE 80-88=LE 90-99=LE 9D-9E=Extend A0-A3=FO",
-    0x1CF: "0-2D=Extend 30-46=Extend",
-    0x1D1: "65-69=Extend 6D-72=Extend 73-7A=FO 7B-82=Extend 85-8B=Extend AA-AD=Extend",
-    0x1D2: "42-44=Extend",
-    0x1D4: "0-54=LE 56-9C=LE 9E-9F=LE A2=LE A5-A6=LE A9-AC=LE AE-B9=LE BB=LE BD-C3=LE C5-FF=LE",
-    0x1D5: "0-5=LE 7-A=LE D-14=LE 16-1C=LE 1E-39=LE 3B-3E=LE 40-44=LE 46=LE 4A-50=LE 52-FF=LE",
-    0x1D6: "0-A5=LE A8-C0=LE C2-DA=LE DC-FA=LE FC-FF=LE",
-    0x1D7: "0-14=LE 16-34=LE 36-4E=LE 50-6E=LE 70-88=LE 8A-A8=LE AA-C2=LE C4-CB=LE CE-FF=NU",
-    0x1DA: "0-36=Extend 3B-6C=Extend 75=Extend 84=Extend 9B-9F=Extend A1-AF=Extend",
-    0x1DF: "0-1E=LE 25-2A=LE",
-    0x1E0: "0-6=Extend 8-18=Extend 1B-21=Extend 23-24=Extend 26-2A=Extend 30-6D=LE 8F=Extend",
-    0x1E1: "0-2C=LE 30-36=Extend 37-3D=LE 40-49=NU 4E=LE",
-    0x1E2: "90-AD=LE AE=Extend C0-EB=LE EC-EF=Extend F0-F9=NU",
-    0x1E4: "D0-EB=LE EC-EF=Extend F0-F9=NU",
-    0x1E7: "E0-E6=LE E8-EB=LE ED-EE=LE F0-FE=LE",
-    0x1E8: "0-C4=LE D0-D6=Extend",
-    0x1E9: "0-43=LE 44-4A=Extend 4B=LE 50-59=NU",
-    0x1EE: (
-        "0-3=LE 5-1F=LE 21-22=LE 24=LE 27=LE 29-32=LE 34-37=LE 39=LE 3B=LE 42=LE 47=LE 49=LE"
-        " 4B=LE 4D-4F=LE 51-52=LE 54=LE 57=LE 59=LE 5B=LE 5D=LE 5F=LE 61-62=LE 64=LE 67-6A=LE"
-        " 6C-72=LE 74-77=LE 79-7C=LE 7E=LE 80-89=LE 8B-9B=LE A1-A3=LE A5-A9=LE AB-BB=LE"
+    0x1B1: (
+        "0-22=Dict 23-31=New 32=Dict 33-4F=New 50-52=Dict 53-54=New 55=Dict 56-63=New 64-67=Dict"
+        " 68-6F=New 70-FF=Dict"
     ),
-    0x1F1: "30-49=LE 50-69=LE 70-89=LE E6-FF=RI",
+    0x1B2: "0-FB=Dict FC-FF=New",
+    0x1B3: "0-FF=New",
+    0x1B4: "0-FF=New",
+    0x1B5: "0-FF=New",
+    0x1B6: "0-FF=New",
+    0x1B7: "0-FF=New",
+    0x1B8: "0-FF=New",
+    0x1B9: "0-FF=New",
+    0x1BA: "0-FF=New",
+    0x1BB: "0-FF=New",
+    0x1BC: (
+        "0-6A=LE 6B-6F=New 70-7C=LE 7D-7F=New 80-88=LE 89-8F=New 90-99=LE 9A-9B=New 9D-9E=Extend"
+        " A0-A3=FO A4-FF=New"
+    ),
+    0x1BD: "0-FF=New",
+    0x1BE: "0-FF=New",
+    0x1BF: "0-FF=New",
+    0x1C0: "0-FF=New",
+    0x1C1: "0-FF=New",
+    0x1C2: "0-FF=New",
+    0x1C3: "0-FF=New",
+    0x1C4: "0-FF=New",
+    0x1C5: "0-FF=New",
+    0x1C6: "0-FF=New",
+    0x1C7: "0-FF=New",
+    0x1C8: "0-FF=New",
+    0x1C9: "0-FF=New",
+    0x1CA: "0-FF=New",
+    0x1CB: "0-FF=New",
+    0x1CC: "0-FF=New",
+    0x1CD: "0-FF=New",
+    0x1CE: "0-FF=New",
+    0x1CF: "0-2D=Extend 2E-2F=New 30-46=Extend 47-4F=New C4-FF=New",
+    0x1D0: "F6-FF=New",
+    0x1D1: (
+        "27-28=New 65-69=Extend 6D-72=Extend 73-7A=FO 7B-82=Extend 85-8B=Extend AA-AD=Extend"
+        " EB-FF=New"
+    ),
+    0x1D2: "42-44=Extend 46-BF=New D4-DF=New F4-FF=New",
+    0x1D3: "57-5F=New 79-FF=New",
+    0x1D4: (
+        "0-54=LE 55=New 56-9C=LE 9D=New 9E-9F=LE A0-A1=New A2=LE A3-A4=New A5-A6=LE A7-A8=New"
+        " A9-AC=LE AD=New AE-B9=LE BA=New BB=LE BC=New BD-C3=LE C4=New C5-FF=LE"
+    ),
+    0x1D5: (
+        "0-5=LE 6=New 7-A=LE B-C=New D-14=LE 15=New 16-1C=LE 1D=New 1E-39=LE 3A=New 3B-3E=LE"
+        " 3F=New 40-44=LE 45=New 46=LE 47-49=New 4A-50=LE 51=New 52-FF=LE"
+    ),
+    0x1D6: "0-A5=LE A6-A7=New A8-C0=LE C2-DA=LE DC-FA=LE FC-FF=LE",
+    0x1D7: (
+        "0-14=LE 16-34=LE 36-4E=LE 50-6E=LE 70-88=LE 8A-A8=LE AA-C2=LE C4-CB=LE CC-CD=New CE-FF=NU"
+    ),
+    0x1DA: (
+        "0-36=Extend 3B-6C=Extend 75=Extend 84=Extend 8C-9A=New 9B-9F=Extend A0=New A1-AF=Extend"
+        " B0-FF=New"
+    ),
+    0x1DB: "0-FF=New",
+    0x1DC: "0-FF=New",
+    0x1DD: "0-FF=New",
+    0x1DE: "0-FF=New",
+    0x1DF: "0-1E=LE 1F-24=New 25-2A=LE 2B-FF=New",
+    0x1E0: (
+        "0-6=Extend 7=New 8-18=Extend 19-1A=New 1B-21=Extend 22=New 23-24=Extend 25=New"
+        " 26-2A=Extend 2B-2F=New 30-6D=LE 6E-8E=New 8F=Extend 90-FF=New"
+    ),
+    0x1E1: ("0-2C=LE 2D-2F=New 30-36=Extend 37-3D=LE 3E-3F=New 40-49=NU 4A-4D=New 4E=LE 50-FF=New"),
+    0x1E2: "0-8F=New 90-AD=LE AE=Extend AF-BF=New C0-EB=LE EC-EF=Extend F0-F9=NU FA-FE=New",
+    0x1E3: "0-FF=New",
+    0x1E4: "0-CF=New D0-EB=LE EC-EF=Extend F0-F9=NU FA-FF=New",
+    0x1E5: "0-FF=New",
+    0x1E6: "0-FF=New",
+    0x1E7: "0-DF=New E0-E6=LE E7=New E8-EB=LE EC=New ED-EE=LE EF=New F0-FE=LE FF=New",
+    0x1E8: "0-C4=LE C5-C6=New D0-D6=Extend D7-FF=New",
+    0x1E9: "0-43=LE 44-4A=Extend 4B=LE 4C-4F=New 50-59=NU 5A-5D=New 60-FF=New",
+    0x1EA: "0-FF=New",
+    0x1EB: "0-FF=New",
+    0x1EC: "0-70=New B5-FF=New",
+    0x1ED: "0=New 3E-FF=New",
+    0x1EE: (
+        "0-3=LE 4=New 5-1F=LE 20=New 21-22=LE 23=New 24=LE 25-26=New 27=LE 28=New 29-32=LE"
+        " 33=New 34-37=LE 38=New 39=LE 3A=New 3B=LE 3C-41=New 42=LE 43-46=New 47=LE 48=New 49=LE"
+        " 4A=New 4B=LE 4C=New 4D-4F=LE 50=New 51-52=LE 53=New 54=LE 55-56=New 57=LE 58=New 59=LE"
+        " 5A=New 5B=LE 5C=New 5D=LE 5E=New 5F=LE 60=New 61-62=LE 63=New 64=LE 65-66=New 67-6A=LE"
+        " 6B=New 6C-72=LE 73=New 74-77=LE 78=New 79-7C=LE 7D=New 7E=LE 7F=New 80-89=LE 8A=New"
+        " 8B-9B=LE 9C-A0=New A1-A3=LE A4=New A5-A9=LE AA=New AB-BB=LE BC-EF=New F2-FF=New"
+    ),
+    0x1EF: "0-FF=New",
+    0x1F0: "2C-2F=New 94-9F=New AF-B0=New C0=New D0=New F6-FF=New",
+    0x1F1: "30-49=LE 50-69=LE 70-89=LE AE-E5=New E6-FF=RI",
+    0x1F2: "3-F=New 3C-3F=New 49-4F=New 52-5F=New 66-FF=New",
     0x1F3: "FB-FF=Extend",
-    0x1FB: "F0-F9=NU",
+    0x1F6: "D8-DB=New ED-EF=New FD-FF=New",
+    0x1F7: "77-7A=New DA-DF=New EC-EF=New F1-FF=New",
+    0x1F8: "C-F=New 48-4F=New 5A-5F=New 88-8F=New AE-AF=New B2-FF=New",
+    0x1FA: (
+        "54-5F=New 6E-6F=New 7D-7F=New 89-8F=New BE=New C6-CD=New DC-DF=New E9-EF=New F9-FF=New"
+    ),
+    0x1FB: "93=New CB-EF=New F0-F9=NU FA-FF=New",
+    0x1FC: "0-FF=New",
+    0x1FD: "0-FF=New",
+    0x1FE: "0-FF=New",
+    0x1FF: "0-FF=New",
     0x200: "0-FF=Dict",
     0x201: "0-FF=Dict",
     0x202: "0-FF=Dict",
@@ -2620,7 +2865,7 @@ WORD = {
     0x2A3: "0-FF=Dict",
     0x2A4: "0-FF=Dict",
     0x2A5: "0-FF=Dict",
-    0x2A6: "0-DF=Dict",
+    0x2A6: "0-DF=Dict E0-FF=New",
     0x2A7: "0-FF=Dict",
     0x2A8: "0-FF=Dict",
     0x2A9: "0-FF=Dict",
@@ -2637,8 +2882,8 @@ WORD = {
     0x2B4: "0-FF=Dict",
     0x2B5: "0-FF=Dict",
     0x2B6: "0-FF=Dict",
-    0x2B7: "0-39=Dict 40-FF=Dict",
-    0x2B8: "0-1D=Dict 20-FF=Dict",
+    0x2B7: "0-39=Dict 3A-3F=New 40-FF=Dict",
+    0x2B8: "0-1D=Dict 1E-1F=New 20-FF=Dict",
     0x2B9: "0-FF=Dict",
     0x2BA: "0-FF=Dict",
     0x2BB: "0-FF=Dict",
@@ -2660,7 +2905,7 @@ WORD = {
     0x2CB: "0-FF=Dict",
     0x2CC: "0-FF=Dict",
     0x2CD: "0-FF=Dict",
-    0x2CE: "0-A1=Dict B0-FF=Dict",
+    0x2CE: "0-A1=Dict A2-AF=New B0-FF=Dict",
     0x2CF: "0-FF=Dict",
     0x2D0: "0-FF=Dict",
     0x2D1: "0-FF=Dict",
@@ -2689,10 +2934,27 @@ WORD = {
     0x2E8: "0-FF=Dict",
     0x2E9: "0-FF=Dict",
     0x2EA: "0-FF=Dict",
-    0x2EB: "0-E0=Dict",
+    0x2EB: "0-E0=Dict E1-FF=New",
+    0x2EC: "0-FF=New",
+    0x2ED: "0-FF=New",
+    0x2EE: "0-FF=New",
+    0x2EF: "0-FF=New",
+    0x2F0: "0-FF=New",
+    0x2F1: "0-FF=New",
+    0x2F2: "0-FF=New",
+    0x2F3: "0-FF=New",
+    0x2F4: "0-FF=New",
+    0x2F5: "0-FF=New",
+    0x2F6: "0-FF=New",
+    0x2F7: "0-FF=New",
     0x2F8: "0-FF=Dict",
     0x2F9: "0-FF=Dict",
-    0x2FA: "0-1D=Dict",
+    0x2FA: "0-1D=Dict 1E-FF=New",
+    0x2FB: "0-FF=New",
+    0x2FC: "0-FF=New",
+    0x2FD: "0-FF=New",
+    0x2FE: "0-FF=New",
+    0x2FF: "0-FF=New",
     0x300: "0-FF=Dict",
     0x301: "0-FF=Dict",
     0x302: "0-FF=Dict",
@@ -2712,7 +2974,7 @@ WORD = {
     0x310: "0-FF=Dict",
     0x311: "0-FF=Dict",
     0x312: "0-FF=Dict",
-    0x313: "0-4A=Dict 50-FF=Dict",
+    0x313: "0-4A=Dict 4B-4F=New 50-FF=Dict",
     0x314: "0-FF=Dict",
     0x315: "0-FF=Dict",
     0x316: "0-FF=Dict",
@@ -2728,7 +2990,227 @@ WORD = {
     0x320: "0-FF=Dict",
     0x321: "0-FF=Dict",
     0x322: "0-FF=Dict",
-    0x323: "0-AF=Dict",
+    0x323: "0-AF=Dict B0-FF=New",
+    0x324: "0-FF=New",
+    0x325: "0-FF=New",
+    0x326: "0-FF=New",
+    0x327: "0-FF=New",
+    0x328: "0-FF=New",
+    0x329: "0-FF=New",
+    0x32A: "0-FF=New",
+    0x32B: "0-FF=New",
+    0x32C: "0-FF=New",
+    0x32D: "0-FF=New",
+    0x32E: "0-FF=New",
+    0x32F: "0-FF=New",
+    0x330: "0-FF=New",
+    0x331: "0-FF=New",
+    0x332: "0-FF=New",
+    0x333: "0-FF=New",
+    0x334: "0-FF=New",
+    0x335: "0-FF=New",
+    0x336: "0-FF=New",
+    0x337: "0-FF=New",
+    0x338: "0-FF=New",
+    0x339: "0-FF=New",
+    0x33A: "0-FF=New",
+    0x33B: "0-FF=New",
+    0x33C: "0-FF=New",
+    0x33D: "0-FF=New",
+    0x33E: "0-FF=New",
+    0x33F: "0-FF=New",
+    0x340: "0-FF=New",
+    0x341: "0-FF=New",
+    0x342: "0-FF=New",
+    0x343: "0-FF=New",
+    0x344: "0-FF=New",
+    0x345: "0-FF=New",
+    0x346: "0-FF=New",
+    0x347: "0-FF=New",
+    0x348: "0-FF=New",
+    0x349: "0-FF=New",
+    0x34A: "0-FF=New",
+    0x34B: "0-FF=New",
+    0x34C: "0-FF=New",
+    0x34D: "0-FF=New",
+    0x34E: "0-FF=New",
+    0x34F: "0-FF=New",
+    0x350: "0-FF=New",
+    0x351: "0-FF=New",
+    0x352: "0-FF=New",
+    0x353: "0-FF=New",
+    0x354: "0-FF=New",
+    0x355: "0-FF=New",
+    0x356: "0-FF=New",
+    0x357: "0-FF=New",
+    0x358: "0-FF=New",
+    0x359: "0-FF=New",
+    0x35A: "0-FF=New",
+    0x35B: "0-FF=New",
+    0x35C: "0-FF=New",
+    0x35D: "0-FF=New",
+    0x35E: "0-FF=New",
+    0x35F: "0-FF=New",
+    0x360: "0-FF=New",
+    0x361: "0-FF=New",
+    0x362: "0-FF=New",
+    0x363: "0-FF=New",
+    0x364: "0-FF=New",
+    0x365: "0-FF=New",
+    0x366: "0-FF=New",
+    0x367: "0-FF=New",
+    0x368: "0-FF=New",
+    0x369: "0-FF=New",
+    0x36A: "0-FF=New",
+    0x36B: "0-FF=New",
+    0x36C: "0-FF=New",
+    0x36D: "0-FF=New",
+    0x36E: "0-FF=New",
+    0x36F: "0-FF=New",
+    0x370: "0-FF=New",
+    0x371: "0-FF=New",
+    0x372: "0-FF=New",
+    0x373: "0-FF=New",
+    0x374: "0-FF=New",
+    0x375: "0-FF=New",
+    0x376: "0-FF=New",
+    0x377: "0-FF=New",
+    0x378: "0-FF=New",
+    0x379: "0-FF=New",
+    0x37A: "0-FF=New",
+    0x37B: "0-FF=New",
+    0x37C: "0-FF=New",
+    0x37D: "0-FF=New",
+    0x37E: "0-FF=New",
+    0x37F: "0-FF=New",
+    0x380: "0-FF=New",
+    0x381: "0-FF=New",
+    0x382: "0-FF=New",
+    0x383: "0-FF=New",
+    0x384: "0-FF=New",
+    0x385: "0-FF=New",
+    0x386: "0-FF=New",
+    0x387: "0-FF=New",
+    0x388: "0-FF=New",
+    0x389: "0-FF=New",
+    0x38A: "0-FF=New",
+    0x38B: "0-FF=New",
+    0x38C: "0-FF=New",
+    0x38D: "0-FF=New",
+    0x38E: "0-FF=New",
+    0x38F: "0-FF=New",
+    0x390: "0-FF=New",
+    0x391: "0-FF=New",
+    0x392: "0-FF=New",
+    0x393: "0-FF=New",
+    0x394: "0-FF=New",
+    0x395: "0-FF=New",
+    0x396: "0-FF=New",
+    0x397: "0-FF=New",
+    0x398: "0-FF=New",
+    0x399: "0-FF=New",
+    0x39A: "0-FF=New",
+    0x39B: "0-FF=New",
+    0x39C: "0-FF=New",
+    0x39D: "0-FF=New",
+    0x39E: "0-FF=New",
+    0x39F: "0-FF=New",
+    0x3A0: "0-FF=New",
+    0x3A1: "0-FF=New",
+    0x3A2: "0-FF=New",
+    0x3A3: "0-FF=New",
+    0x3A4: "0-FF=New",
+    0x3A5: "0-FF=New",
+    0x3A6: "0-FF=New",
+    0x3A7: "0-FF=New",
+    0x3A8: "0-FF=New",
+    0x3A9: "0-FF=New",
+    0x3AA: "0-FF=New",
+    0x3AB: "0-FF=New",
+    0x3AC: "0-FF=New",
+    0x3AD: "0-FF=New",
+    0x3AE: "0-FF=New",
+    0x3AF: "0-FF=New",
+    0x3B0: "0-FF=New",
+    0x3B1: "0-FF=New",
+    0x3B2: "0-FF=New",
+    0x3B3: "0-FF=New",
+    0x3B4: "0-FF=New",
+    0x3B5: "0-FF=New",
+    0x3B6: "0-FF=New",
+    0x3B7: "0-FF=New",
+    0x3B8: "0-FF=New",
+    0x3B9: "0-FF=New",
+    0x3BA: "0-FF=New",
+    0x3BB: "0-FF=New",
+    0x3BC: "0-FF=New",
+    0x3BD: "0-FF=New",
+    0x3BE: "0-FF=New",
+    0x3BF: "0-FF=New",
+    0x3C0: "0-FF=New",
+    0x3C1: "0-FF=New",
+    0x3C2: "0-FF=New",
+    0x3C3: "0-FF=New",
+    0x3C4: "0-FF=New",
+    0x3C5: "0-FF=New",
+    0x3C6: "0-FF=New",
+    0x3C7: "0-FF=New",
+    0x3C8: "0-FF=New",
+    0x3C9: "0-FF=New",
+    0x3CA: "0-FF=New",
+    0x3CB: "0-FF=New",
+    0x3CC: "0-FF=New",
+    0x3CD: "0-FF=New",
+    0x3CE: "0-FF=New",
+    0x3CF: "0-FF=New",
+    0x3D0: "0-FF=New",
+    0x3D1: "0-FF=New",
+    0x3D2: "0-FF=New",
+    0x3D3: "0-FF=New",
+    0x3D4: "0-FF=New",
+    0x3D5: "0-FF=New",
+    0x3D6: "0-FF=New",
+    0x3D7: "0-FF=New",
+    0x3D8: "0-FF=New",
+    0x3D9: "0-FF=New",
+    0x3DA: "0-FF=New",
+    0x3DB: "0-FF=New",
+    0x3DC: "0-FF=New",
+    0x3DD: "0-FF=New",
+    0x3DE: "0-FF=New",
+    0x3DF: "0-FF=New",
+    0x3E0: "0-FF=New",
+    0x3E1: "0-FF=New",
+    0x3E2: "0-FF=New",
+    0x3E3: "0-FF=New",
+    0x3E4: "0-FF=New",
+    0x3E5: "0-FF=New",
+    0x3E6: "0-FF=New",
+    0x3E7: "0-FF=New",
+    0x3E8: "0-FF=New",
+    0x3E9: "0-FF=New",
+    0x3EA: "0-FF=New",
+    0x3EB: "0-FF=New",
+    0x3EC: "0-FF=New",
+    0x3ED: "0-FF=New",
+    0x3EE: "0-FF=New",
+    0x3EF: "0-FF=New",
+    0x3F0: "0-FF=New",
+    0x3F1: "0-FF=New",
+    0x3F2: "0-FF=New",
+    0x3F3: "0-FF=New",
+    0x3F4: "0-FF=New",
+    0x3F5: "0-FF=New",
+    0x3F6: "0-FF=New",
+    0x3F7: "0-FF=New",
+    0x3F8: "0-FF=New",
+    0x3F9: "0-FF=New",
+    0x3FA: "0-FF=New",
+    0x3FB: "0-FF=New",
+    0x3FC: "0-FF=New",
+    0x3FD: "0-FF=New",
+    0x3FE: "0-FF=New",
+    0x3FF: "0-FF=New",
     0xE00: "1=FO 20-7F=Extend",
     0xE01: "0-EF=Extend",
 }

@@ -197,6 +197,7 @@ def read_page(
     styled = bool(sheets) or _STYLED.search(html) is not None
     styles = apply(tree, sheets) if styled else Styles({})
     walk = _Walk(styles, _ids(tree), inert, article_only)
+    walk.turkic = _TURKIC.search(html) is not None
     root = tree.root
     if root is not None:
         walk.go(root)
@@ -244,6 +245,7 @@ _STYLED = re.compile(
 _UNSHOWN = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
 # NBSP is no collapsible space: browsers keep it, and match it as a space.
 # A form feed is white space in HTML, but no browser finds text across one.
+_TURKIC = re.compile(r"\blang\s*=\s*[\"']?(?:tr|az)\b", re.IGNORECASE)
 _SPACES = re.compile("[ \t\n\r]+")
 _RIM = " \t\n\r\f"
 
@@ -270,6 +272,8 @@ class _Walk:
         # `pre-line`: line ends are kept, and cut as `<br>` does.
         self._lines = False
         self._transformed = self._recast = False
+        self.turkic = False
+        """Whether some of the page is in a language with two letters i."""
         self._kind = Kind.TEXT
         # Unlike display:none, a child can undo visibility:hidden.
         self._invisible = False
@@ -429,6 +433,12 @@ class _Walk:
 
         return leave
 
+    def _is_recast(self, raw: str) -> bool:
+        if self.turkic and "I" in raw:
+            # Its lower case there is the dotless letter, which is another one.
+            return True
+        return not raw.isascii() and any(map(_is_recast, raw))
+
     def _text(self, raw: str) -> None:
         if self._lines and "\n" in raw:
             for number, line in enumerate(raw.split("\n")):
@@ -436,7 +446,7 @@ class _Walk:
                     self._cut("br")
                 self._text(line)
             return
-        if self._transformed and not raw.isascii() and any(map(_is_recast, raw)):
+        if self._transformed and self._is_recast(raw):
             self._recast = True
         if self._pre:
             if self._length or raw.strip():

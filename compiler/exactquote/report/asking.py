@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from exactquote.report.visible import visible
-from exactquote_site.knowledge.base import MEANING, WORDS, Found, KnowledgeBase
+from exactquote_site.knowledge.base import RANKINGS, Found, KnowledgeBase
 from exactquote_site.knowledge.best import Best
 from exactquote_site.wire.allowlist import Allowlist
 
 VERSION = 1
 
 _BOLD, _DIM, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_LEGS = (WORDS, MEANING)
+_LEGS = tuple(RANKINGS)
+# Of a chunk there are two rankings for each leg, of a passage one.
+_OF_CHUNKS = tuple(ranking for both in RANKINGS.values() for ranking in both)
 _INDENT = "   "
 
 
@@ -90,15 +92,18 @@ def _answer(one: Best, allowlist: Allowlist) -> dict[str, Any]:
             "index": one.hit.index,
             "text": chunk.text,
             "score": one.hit.score,
-            **_legs(one.hit.ranks, one.hit.scores),
+            **_ranked(_OF_CHUNKS, one.hit.ranks, one.hit.scores),
         },
-        "passage": _legs(one.ranks, one.scores),
+        "passage": _ranked(_LEGS, one.ranks, one.scores),
     }
 
 
-def _legs(ranks: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, Any]:
+def _ranked(
+    names: Sequence[str], ranks: Mapping[str, int], scores: Mapping[str, float]
+) -> dict[str, Any]:
     return {
-        leg: {"rank": ranks[leg], "score": scores[leg]} if leg in ranks else None for leg in _LEGS
+        name: {"rank": ranks[name], "score": scores[name]} if name in ranks else None
+        for name in names
     }
 
 
@@ -126,13 +131,14 @@ def _shown(
 
 def _explained(one: Best) -> Iterator[str]:
     hit = one.hit
-    yield f"chunk {hit.index}: {_told(hit.ranks, hit.scores)}, fused {hit.score:.5f}"
-    yield f"passage {one.passages[0]}: {_told(one.ranks, one.scores)}"
+    yield f"chunk {hit.index}: {_told(_OF_CHUNKS, hit.ranks, hit.scores)}, fused {hit.score:.5f}"
+    yield f"passage {one.passages[0]}: {_told(_LEGS, one.ranks, one.scores)}"
 
 
-def _told(ranks: Mapping[str, int], scores: Mapping[str, float]) -> str:
+def _told(names: Sequence[str], ranks: Mapping[str, int], scores: Mapping[str, float]) -> str:
     return ", ".join(
-        f"{leg} {ranks[leg]} ({scores[leg]:.3f})" if leg in ranks else f"{leg} -" for leg in _LEGS
+        f"{name} {ranks[name]} ({scores[name]:.3f})" if name in ranks else f"{name} -"
+        for name in names
     )
 
 

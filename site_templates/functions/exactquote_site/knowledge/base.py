@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exactquote_site.knowledge.chunk import Chunk
-from exactquote_site.knowledge.embedders import Embedder, EmbedderDown
+from exactquote_site.knowledge.embedders import Embedder, EmbedderDown, question_vector
 from exactquote_site.knowledge.fuse import fuse
 from exactquote_site.knowledge.postings import Postings
 from exactquote_site.knowledge.stored import (
@@ -26,18 +27,23 @@ from exactquote_site.knowledge.vectors import Vectors, VectorStore
 from exactquote_site.knowledge.words import fingerprint, query_words
 from exactquote_site.wire.allowlist import WireError
 
-WORDS, PAGES, MEANING = "words", "pages", "meaning"
-# What each leg hands to the fusion. Far below, a rank adds next to nothing.
+WORDS, MEANING = "words", "meaning"
+# A leg ranks chunks by what is in them, and once more: by the words of the whole page, and by
+# the one sentence that is nearest. Each ranking counts in the fusion as much as its leg does.
+PAGES, SENTENCES = "pages", "sentences"
+RANKINGS = {WORDS: (WORDS, PAGES), MEANING: (MEANING, SENTENCES)}
+# What each ranking hands to the fusion. Far below, a rank adds next to nothing.
 CANDIDATES = 100
-# Sentences share a list with chunks, and there are several for each.
-_ROWS_A_CANDIDATE = 6
+# The nearest sentences may be of the same few chunks.
+_SENTENCES = 3 * CANDIDATES
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A chunk that was found. `ranks`, from 1, and `scores` are those of the legs that did.
 
-    Under "pages" are those by the words of the whole page, which the words leg ranks as well.
+    Under "pages" are those by the words of the whole page, which the words leg ranks as well,
+    and under "sentences" those by the nearest sentence, which the meaning leg does.
     """
 
     index: int
@@ -86,6 +92,7 @@ class KnowledgeBase:
     _pages: Postings = field(init=False, compare=False, repr=False)
     _page_of: NDArray[np.int64] = field(init=False, compare=False, repr=False)
     _chunk_of_row: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    _first_sentences: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Index the pages, and note whose each vector is."""
@@ -94,12 +101,20 @@ class KnowledgeBase:
         object.__setattr__(self, "_pages", self.postings.grouped(page_of))
         object.__setattr__(self, "_page_of", np.asarray(page_of, np.int64))
         object.__setattr__(self, "_chunk_of_row", rows_of(self.chunks))
+        counts = (len(chunk.passages) for chunk in self.chunks)
+        firsts = tuple(accumulate(counts, initial=len(self.chunks)))
+        object.__setattr__(self, "_first_sentences", firsts)
 
     @staticmethod
-    def load(read: Callable[[str], bytes]) -> KnowledgeBase:
+    def load(
+        read: Callable[[str], bytes],
+        place: Callable[[Header, Vectors], VectorStore] | None = None,
+    ) -> KnowledgeBase:
         """The knowledge base of a build; `read` gives the bytes of a path under the site.
 
-        Raises `WireError` for a file that is malformed or of another build than the header.
+        `place` may put the vectors elsewhere than into memory, as `pg_vectors.placed` does.
+        Raises `WireError` for a file that is malformed or of another build than the header,
+        and what `place` raises.
         """
         header = read_header(read(HEADER_PATH))
         chunks = read_chunks(read(CHUNKS_PATH), header.build_id)
@@ -117,7 +132,8 @@ class KnowledgeBase:
         counted = len(vectors) in (len(chunks), len(rows_of(chunks)))
         if not counted or (vectors.dimension, vectors.embedder) != noted:
             raise WireError(f"{VECTORS_PATH}: isn't what {HEADER_PATH} says")
-        return KnowledgeBase(chunks, postings, vectors, header)
+        store = place(header, vectors) if place else vectors
+        return KnowledgeBase(chunks, postings, store, header)
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -156,15 +172,25 @@ class KnowledgeBase:
         why = self._why_no_vectors(weighed[MEANING], embedder)
         if embedder is not None and self.vectors is not None and not why:
             try:
-                vector = embedder.embed([question])[0]
-                tops[MEANING] = self._by_meaning(self.vectors, vector)
+                made = question_vector(embedder, question)
+                tops |= self._by_meaning(self.vectors, made)
+                vector = made
             except EmbedderDown as error:
                 why = str(error)
         if why:
             off[MEANING] = why
         hits = self._hits(tops, self._shared(weighed, tops, terms), count)
-        found = {leg: len(top) for leg, top in tops.items() if leg != PAGES}
+        found = {leg: len(top) for leg, top in tops.items() if leg in RANKINGS}
         return Found(hits, found, off, terms, vector)
+
+    @property
+    def has_sentences(self) -> bool:
+        """Whether each sentence has a vector, beside that of its chunk."""
+        return self.vectors is not None and len(self.vectors) > len(self.chunks)
+
+    def sentence_row(self, index: int) -> int:
+        """The row of the vector of a chunk's first sentence; those of its others follow."""
+        return self._first_sentences[index]
 
     def all_chunks(self) -> tuple[Chunk, ...]:
         """The whole corpus, in the order of its pages."""
@@ -190,25 +216,16 @@ class KnowledgeBase:
 
     def _by_meaning(
         self, vectors: VectorStore, vector: NDArray[np.float32]
-    ) -> list[tuple[int, float]]:
-        """The best chunks by the mean of their own cosine and that of their nearest sentence.
-
-        What isn't among the nearest rows counts as the last of them.
-        """
-        if len(vectors) == len(self.chunks):
-            return vectors.top(vector, CANDIDATES)
-        own: dict[int, float] = {}
-        sentence: dict[int, float] = {}
-        top = vectors.top(vector, CANDIDATES * _ROWS_A_CANDIDATE)
-        for row, cosine in top:
-            best = own if row < len(self.chunks) else sentence
-            best.setdefault(self._chunk_of_row[row], cosine)
-        least = top[-1][1] if top else 0.0
-        means = [
-            (chunk, (own.get(chunk, least) + sentence.get(chunk, least)) / 2)
-            for chunk in own.keys() | sentence.keys()
-        ]
-        return sorted(means, key=lambda scored: (-scored[1], scored[0]))[:CANDIDATES]
+    ) -> dict[str, list[tuple[int, float]]]:
+        """The best chunks by their own cosine, and by that of their nearest sentence."""
+        chunks = len(self.chunks)
+        tops = {MEANING: vectors.top(vector, CANDIDATES, start=0, stop=chunks)}
+        if self.has_sentences:
+            nearest: dict[int, float] = {}
+            for row, cosine in vectors.top(vector, _SENTENCES, start=chunks, stop=len(vectors)):
+                nearest.setdefault(self._chunk_of_row[row], cosine)
+            tops[SENTENCES] = list(nearest.items())[:CANDIDATES]
+        return tops
 
     def _shared(
         self,
@@ -224,7 +241,8 @@ class KnowledgeBase:
         words = weights[WORDS]
         if MEANING in tops and tops.get(WORDS):
             words *= tops[WORDS][0][1] / self.postings.ceiling(terms)
-        return {WORDS: words, PAGES: words, MEANING: weights[MEANING]}
+        of_leg = {WORDS: words, MEANING: weights[MEANING]}
+        return {ranking: of_leg[leg] for leg, both in RANKINGS.items() for ranking in both}
 
     def _why_no_vectors(self, weight: float, embedder: Embedder | None) -> str:
         if weight <= 0:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from exactquote_site.knowledge.base import MEANING, WORDS, Found, Hit, KnowledgeBase
 from exactquote_site.knowledge.embedders import Embedder
 from exactquote_site.knowledge.fuse import fuse
@@ -99,11 +102,31 @@ def _tops(
             words(one.searched, one.hit.chunk.language, known=base.postings) for one in candidates
         ]
         tops[WORDS] = Postings.build(terms).top(found.terms, len(candidates))
-    if found.vector is not None and embedder is not None and candidates:
-        matrix = embedder.embed([one.searched for one in candidates])
-        cosines = [float(cosine) for cosine in matrix @ found.vector]
+    cosines = _cosines(base, found.vector, candidates, embedder)
+    if cosines:
         tops[MEANING] = sorted(enumerate(cosines), key=lambda scored: (-scored[1], scored[0]))
     return tops
+
+
+def _cosines(
+    base: KnowledgeBase,
+    vector: NDArray[np.float32] | None,
+    candidates: Sequence[_Candidate],
+    embedder: Embedder | None,
+) -> list[float]:
+    """How near each passage is, by its own vector where the build has one; nothing unsearched."""
+    if vector is None or base.vectors is None or not candidates:
+        return []
+    if base.has_sentences:
+        rows = [
+            base.sentence_row(one.hit.index) + one.hit.chunk.passages.index(one.passage)
+            for one in candidates
+        ]
+        return base.vectors.cosines(vector, rows)
+    if embedder is None:
+        return []
+    matrix = embedder.embed([one.searched for one in candidates])
+    return [float(cosine) for cosine in matrix @ vector]
 
 
 def _with_what_follows(candidates: Sequence[_Candidate], number: int) -> Iterator[str]:

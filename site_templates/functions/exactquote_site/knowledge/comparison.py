@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from exactquote_site.knowledge.compounds import PART_CHARS_MIN
 from exactquote_site.knowledge.figures import Figure
+from exactquote_site.knowledge.function_words import RATHER_THAN
 from exactquote_site.knowledge.negation import denials, undenied
 from exactquote_site.knowledge.roles import misplaced_figure, swapped
 from exactquote_site.knowledge.shapes import as_typed
@@ -229,9 +230,13 @@ def _negations(claim: Statement, passage: Statement) -> Iterator[str]:
     said = {key for token in claim.tokens for key in token.keys if token.says}
     ours, theirs = undenied(denials(claim), denials(passage), said)
     if ours:
-        yield f'the claim says "{ours.text}", the passage doesn\'t say it of the same'
+        yield f'the claim says "{_written(ours)}", the passage doesn\'t say it of the same'
     if theirs:
-        yield f'the passage says "{theirs.text}", the claim doesn\'t say it of the same'
+        yield f'the passage says "{_written(theirs)}", the claim doesn\'t say it of the same'
+
+
+def _written(negator: Token) -> str:
+    return negator.text.replace(RATHER_THAN, "rather than")
 
 
 # What else in a passage is as strong as the operator of a claim, or stronger.

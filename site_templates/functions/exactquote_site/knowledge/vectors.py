@@ -7,13 +7,14 @@ and the last bits of what an embedder computes hardly ever reach a file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exactquote_site.knowledge.arrays import pack, unpack
-from exactquote_site.knowledge.embedders import Embedder
+from exactquote_site.knowledge.embedders import Embedder, question_vector
 from exactquote_site.wire.allowlist import WireError
 
 _KIND = "vectors"
@@ -44,8 +45,16 @@ class VectorStore(Protocol):
     def __len__(self) -> int:
         """How many rows there are."""
 
-    def top(self, query: NDArray[np.float32], count: int) -> list[tuple[int, float]]:
-        """The rows of the highest cosine with `query`, as (row, cosine), best first."""
+    def top(
+        self, query: NDArray[np.float32], count: int, *, start: int = 0, stop: int | None = None
+    ) -> list[tuple[int, float]]:
+        """The rows of the highest cosine with `query`, as (row, cosine), best first.
+
+        Of all rows, or of those from `start` to before `stop`.
+        """
+
+    def cosines(self, query: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
+        """The cosine of each of these rows with `query`."""
 
 
 class Vectors:
@@ -77,27 +86,41 @@ class Vectors:
         """How many rows there are."""
         return len(self.matrix)
 
-    def top(self, query: NDArray[np.float32], count: int) -> list[tuple[int, float]]:
+    def top(
+        self, query: NDArray[np.float32], count: int, *, start: int = 0, stop: int | None = None
+    ) -> list[tuple[int, float]]:
         """The `count` rows of the highest cosine with `query`, as (row, cosine), best first.
 
-        Rows of equal cosine come in their order. A query of zeros is near nothing. Raises
-        `ValueError` unless `query` has shape (d,) and is finite.
+        Of all rows, or of those from `start` to before `stop`. Rows of equal cosine come in
+        their order. A query of zeros is near nothing. Raises `ValueError` unless `query` has
+        shape (d,) and is finite.
         """
-        if np.shape(query) != (self.dimension,):
-            raise ValueError(f"a query of shape {np.shape(query)} for rows of {self.dimension}")
-        exact = unit(np.asarray(query)[np.newaxis])[0]
-        count = min(count, len(self))
+        exact = self._unit(query)
+        matrix = self.matrix[start:stop]
+        count = min(count, len(matrix))
         if count <= 0 or not exact.any():
             return []
         # Single precision reads half as much memory, which is what a search costs; it only
         # says which rows are worth a second look.
-        rough = self.matrix @ exact.astype(np.float32)
+        rough = matrix @ exact.astype(np.float32)
         last = np.partition(rough, len(rough) - count)[len(rough) - count]
         near = np.flatnonzero(rough >= last - _SUMS_ARE_OFF)
-        scores = np.einsum("ij,j->i", self.matrix[near].astype(np.float64), exact)
-        scores = np.round(scores, _SCORE_DECIMALS)
+        scores = _cosines(matrix[near], exact)
         order = np.lexsort((near, -scores))[:count]
-        return [(int(near[i]), float(scores[i])) for i in order]
+        return [(start + int(near[i]), float(scores[i])) for i in order]
+
+    def cosines(self, query: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
+        """The cosine of each of these rows with `query`, as `top` has them.
+
+        Raises `ValueError` as `top` does, and `IndexError` for a row that isn't there.
+        """
+        wanted = self.matrix[np.asarray(rows, np.int64)]
+        return [float(cosine) for cosine in _cosines(wanted, self._unit(query))]
+
+    def _unit(self, query: NDArray[np.float32]) -> NDArray[np.float64]:
+        if np.shape(query) != (self.dimension,):
+            raise ValueError(f"a query of shape {np.shape(query)} for rows of {self.dimension}")
+        return unit(np.asarray(query)[np.newaxis])[0]
 
     def to_bytes(self) -> bytes:
         """The rows as a file; the same rows give the same bytes on any machine."""
@@ -131,7 +154,7 @@ def nearest(
     """
     if store.embedder != embedder.id:
         raise OtherEmbedder(f"the vectors are of {store.embedder}, not of {embedder.id}")
-    return store.top(embedder.embed([text])[0], count)
+    return store.top(question_vector(embedder, text), count)
 
 
 def codes(matrix: NDArray[np.floating]) -> NDArray[np.int8]:
@@ -166,6 +189,11 @@ def unit(matrix: NDArray[np.generic]) -> NDArray[np.float64]:
     length = np.sqrt(np.sum(scaled * scaled, axis=1, keepdims=True))
     np.divide(scaled, length, out=scaled, where=length > 0)
     return scaled
+
+
+def _cosines(matrix: NDArray[np.float32], exact: NDArray[np.float64]) -> NDArray[np.float64]:
+    cosines = np.einsum("ij,j->i", matrix.astype(np.float64), exact)
+    return np.round(cosines, _SCORE_DECIMALS)
 
 
 def _by_largest(exact: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,8 +1,7 @@
 """Turns a word into the keys that two words must share to count as one.
 
-Keys are its stem, that of its base form where it is irregular, and the group of words that
-say the same in technical prose. Groups are few on purpose: a missed synonym costs a true
-claim, a loose one confirms a false one.
+Keys are its stem, that of its base form where it is irregular, the words that it may
+come of, and the groups of words that say the same.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from exactquote_site.knowledge.derivations import bases_of
 from exactquote_site.knowledge.stems import primary, stem, without_accents
+from exactquote_site.knowledge.synonyms import SAME
 
 
 @lru_cache(maxsize=1 << 16)
@@ -33,6 +34,7 @@ def _keys(word: str, language: str) -> Iterator[str]:
         # German prose inflects English words as English does.
         forms.add(stem(word, "en"))
     yield from forms
+    yield from (f"~{base}" for base in bases_of(word, language))
     groups = _groups(language)
     for form in forms:
         yield from groups.get(form, ())
@@ -121,110 +123,13 @@ _BASES = {
         " gerufen|abrufen abruft abrief abgerufen|dürfen darf durfte|mögen mag"
     ),
 }
-_SAME = {
-    "en": (
-        "show display present",
-        "begin start commence",
-        "end finish stop terminate",
-        "delete remove erase",
-        "create make generate produce build",
-        "change modify alter edit",
-        "need require",
-        "allow permit let enable",
-        "forbid prohibit disallow",
-        "use utilise utilize employ",
-        "depend rely",
-        "stay remain",
-        "send transmit",
-        "fix repair mend",
-        "choose select pick",
-        "get obtain receive",
-        "give provide supply",
-        "include contain hold comprise",
-        "help assist",
-        "quick fast rapid",
-        "error fault",
-        "whole entire complete",
-        "function method",
-        "folder directory",
-        "picture image",
-        "like such",
-        "follow obey",
-        "go stand come place",
-        "break disrupt",
-        "call invoke",
-        "identical same equal",
-        "mandatory required obligatory",
-        "configure set configuration",
-        "usually typically normally generally",
-        "return give",
-        "put place",
-        "purpose aim goal",
-        "execute run",
-        "derive determine",
-        "continue run",
-        "sometimes occasionally now-and-then",
-        "consider treat count",
-        "additional extra further",
-        "many multiple several",
-        "big large",
-        "small little",
-        "correct right",
-        "wrong incorrect",
-        "update upgrade",
-        "happen occur",
-        "provide offer",
-        "define specify",
-        "ensure guarantee",
-        "throughout whole",
-        "attach add",
-    ),
-    "de": (
-        "verwenden benutzen nutzen einsetzen gebrauchen",
-        "zeigen anzeigen darstellen erscheinen",
-        "beginnen anfangen starten",
-        "enden beenden aufhören",
-        "löschen entfernen",
-        "erstellen erzeugen generieren anlegen",
-        "ändern verändern modifizieren",
-        "benötigen brauchen erfordern",
-        "erlauben gestatten zulassen ermöglichen",
-        "verbieten untersagen",
-        "senden schicken übermitteln",
-        "auswählen wählen",
-        "bekommen erhalten",
-        "geben liefern bereitstellen",
-        "enthalten beinhalten umfassen",
-        "bestimmen definieren festlegen",
-        "fehler error",
-        "ordner verzeichnis",
-        "aufrufen ausführen",
-        "beispielsweise etwa",
-        "komplett vollständig gesamt ganz völlig",
-        "schnell rasch",
-        "notwendig nötig erforderlich",
-        "eindeutig unverwechselbar",
-        "prüfen überprüfen kontrollieren",
-        "bauen erstellen",
-        "abfragen abrufen",
-        "haben verfügen besitzen",
-        "mehrmals mehrfach",
-        "automatisch selbsttätig",
-        "speichern ablegen",
-        "gemeint gewünscht",
-        "zuerst erste zunächst",
-        "sicherstellen gewährleisten sorgen",
-        "hinzufügen ergänzen",
-        "unterscheiden unterschied unterschiedlich",
-    ),
-}
 
 
 @lru_cache(maxsize=8)
 def _groups(language: str) -> dict[str, tuple[str, ...]]:
     """The groups that a stem is in, each as a key that no word can be."""
     groups: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(_SAME.get(language, ())):
+    for number, line in enumerate(SAME.get(language, ())):
         for word in line.split():
             root = stem(word, language)
             groups[root] = (*groups.get(root, ()), f"={number}")

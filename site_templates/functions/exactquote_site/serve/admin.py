@@ -9,10 +9,13 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import math
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
+from urllib.parse import urlsplit
 
 import anyio.to_thread
 from starlette.requests import Request
@@ -40,12 +43,12 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .8rem .35rem 0;
   border-bottom: 1px solid color-mix(in srgb, currentcolor 20%, transparent); }
-td.n, th.n { text-align: end; font-variant-numeric: tabular-nums; }
 td { overflow-wrap: anywhere; } p.note { opacity: .75; } .wide { overflow-x: auto; }
 button { font: inherit; padding: .4rem 1rem; } pre { white-space: pre-wrap; font: inherit; }
 """
 
 Bucket = Callable[[Request], str]
+Answer = Callable[[Request], Awaitable[Response]]
 
 
 class Admin:
@@ -61,18 +64,26 @@ class Admin:
         self._bucket = bucket
         # Never shared with the visitors' storage: failed attempts are few.
         self._attempts = VisitorRates(ATTEMPTS)
+        # Guesses that come at once are looked at one after the other.
+        self._one = threading.Lock()
 
     def routes(self) -> list[Route]:
         """The routes of the page."""
         return [
-            Route("/admin", self._page, methods=["GET"]),
-            Route("/admin/summary", self._summary, methods=["POST"]),
+            Route("/admin", self.guarded(self._page), methods=["GET"]),
+            Route("/admin/summary", self.guarded(self._summary), methods=["POST"]),
         ]
 
+    def guarded(self, answer: Answer) -> Answer:
+        """The same answer, for the owner alone."""
+
+        async def guarded(request: Request) -> Response:
+            refused = await anyio.to_thread.run_sync(self._refused, request)
+            return await answer(request) if refused is None else refused
+
+        return guarded
+
     async def _page(self, request: Request) -> Response:
-        refused = await anyio.to_thread.run_sync(self._refused, request)
-        if refused is not None:
-            return refused
         try:
             body = await anyio.to_thread.run_sync(self._body)
         except StoreDown as error:
@@ -80,11 +91,8 @@ class Admin:
         return _html(f"{self._desk.config.title}: questions", body)
 
     async def _summary(self, request: Request) -> Response:
-        refused = await anyio.to_thread.run_sync(self._refused, request)
-        if refused is not None:
-            return refused
         # A browser sends the password with a form of any site; only our own page may ask.
-        if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        if not _is_from_here(request):
             return _html("Not from here", "<p>Ask for it on the admin page itself.</p>", 403)
         try:
             text = await summary(self._desk)
@@ -92,6 +100,8 @@ class Admin:
             return _html("No summary", f"<p>The model failed: {escape(fault.code)}.</p>", 502)
         except Unaffordable as why:
             return _html("No summary", f"<p>{escape(str(why))}</p>", 409)
+        except StoreDown as error:
+            return _html("The store can't be reached", f"<p>{escape(str(error))}</p>", 503)
         body = f"<pre>{escape(text)}</pre><p class=note>Written by the model from kept questions."
         return _html("Summary", f'{body} Check it.</p><p><a href="../admin">Back</a></p>')
 
@@ -102,15 +112,16 @@ class Admin:
             return _html("The token, please", "<p>Any user name will do.</p>", 401, headers)
         try:
             visitor = self._bucket(request)
-            # Before the token is looked at: else a guess too many would still be a guess.
-            seconds = self._attempts.wait(visitor)
-            if not seconds and not self._knows(request):
-                self._attempts.count(visitor)
-                return _html("That isn't the token", "", 401, headers)
+            with self._one:
+                # Before the token is looked at: else a guess too many would still be a guess.
+                seconds = self._attempts.wait(visitor)
+                if not seconds and not self._knows(request):
+                    self._attempts.count(visitor)
+                    return _html("That isn't the token", "", 401, headers)
         except (RatesDown, StoreDown):
             seconds = 60.0
         if seconds:
-            wait = {"Retry-After": str(round(seconds))}
+            wait = {"Retry-After": str(math.ceil(seconds))}
             return _html("Too many attempts", "<p>Try again later.</p>", 429, wait)
         return None
 
@@ -198,12 +209,21 @@ def _section(title: str, note: str, body: str) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     made = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+        f"<tr>{''.join(f'<td dir=auto>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
     if not made:
         return "<p>None.</p>"
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     return f"<div class=wide><table><thead><tr>{names}</tr></thead>{made}</table></div>"
+
+
+def _is_from_here(request: Request) -> bool:
+    """Browsers say so; over plain HTTP by the origin alone, which a form always has."""
+    told = request.headers.get("sec-fetch-site")
+    if told is not None:
+        return told == "same-origin"
+    origin = urlsplit(request.headers.get("origin", ""))
+    return bool(origin.netloc) and origin.netloc == request.headers.get("host")
 
 
 def _time(at: float) -> str:
@@ -229,7 +249,8 @@ def _html(
                 f"default-src 'none'; style-src 'nonce-{nonce}'; form-action 'self';"
                 " frame-ancestors 'none'; base-uri 'none'"
             ),
-            "Referrer-Policy": "no-referrer",
+            # With none at all, a form of this page would have no origin either.
+            "Referrer-Policy": "same-origin",
             "X-Content-Type-Options": "nosniff",
             **(headers or {}),
         },

@@ -7,6 +7,7 @@ worst case.
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
@@ -40,8 +41,9 @@ Kind = Literal["answer", "quotes", "passages", "declined"]
 Outcome = Literal["answered", "unanswered", "declined", "passages"]
 
 QUOTES_MAX = 8
-# Longer than any call may take, so that only what died expires.
-_LEASE_FACTOR = 4.0
+# A visitor who reads slowly holds up a call; only what died may expire.
+_LEASE_BEYOND_SECONDS = 300.0
+_LOG = logging.getLogger("exactquote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +181,28 @@ async def answered(question: Question, desk: Desk, stream: bool) -> AsyncGenerat
     """
     language = language_of(question.question, question.locale, desk.config.languages)
     told = _Told(uuid.uuid4().hex, question, language, "answer")
+    listening = True
     try:
         async with aclosing(_events(told, desk, stream)) as events:
             async for event in events:
+                # Whoever doesn't come back from here has left, and can be told nothing more.
+                listening = False
                 yield event
-    except StoreDown as error:
-        yield Failed("unavailable", phrase("unavailable", language), detail=str(error))
-    except Exception as bug:
-        # Nobody is left without an end; where it was tells nothing of anybody's words.
-        yield Failed("internal", phrase("broken", language), detail=_place(bug))
+                listening = True
+    except Exception as error:
+        failed = _unforeseen(error, language)
+        if listening:
+            yield failed
+        else:
+            _LOG.warning("left", extra={"detail": failed.detail})
+
+
+def _unforeseen(error: Exception, language: str) -> Failed:
+    """The end of an answer whose store is down, or which met a bug of ours."""
+    if isinstance(error, StoreDown):
+        return Failed("unavailable", phrase("unavailable", language), detail=str(error))
+    # Where it was tells nothing of anybody's words; what is in an error may.
+    return Failed("internal", phrase("broken", language), detail=_place(error))
 
 
 def _place(bug: Exception) -> str:
@@ -226,7 +241,7 @@ async def _events(told: _Told, desk: Desk, stream: bool) -> AsyncGenerator[Event
             worst_cost(asked, desk.config.provider),
             desk.limit,
             now,
-            desk.config.timeouts.total * _LEASE_FACTOR,
+            desk.config.timeouts.total + _LEASE_BEYOND_SECONDS,
         )
     )
     if held is None:

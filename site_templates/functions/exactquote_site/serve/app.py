@@ -33,12 +33,13 @@ from exactquote_site.knowledge.embedders import (
     open_embedder,
 )
 from exactquote_site.serve import status
-from exactquote_site.serve.admin import TOKEN_CHARS_MIN, Admin
+from exactquote_site.serve.admin import TOKEN_CHARS_MIN, Admin, Answer
 from exactquote_site.serve.answer import Desk, Done, Event, Failed, Start, answered
 from exactquote_site.serve.config import CHAT_PATH, ChatConfig, Rates, read_config
 from exactquote_site.serve.figures import Figures
 from exactquote_site.serve.files import site_files
 from exactquote_site.serve.leads import leads
+from exactquote_site.serve.logs import write_logs
 from exactquote_site.serve.mail import Mailer, open_mailer
 from exactquote_site.serve.postman import carry_on, letter
 from exactquote_site.serve.provider import OpenAIModel
@@ -119,10 +120,14 @@ def create_app(
         Route("/api/status", _status, methods=["GET"]),
         Route("/api/feedback", _feedback, methods=["POST"]),
     ]
+    figures: Answer = _metrics
     if made.admin_token:
-        routes += Admin(made.desk, made.database, made.admin_token, made.bucket).routes()
+        admin = Admin(made.desk, made.database, made.admin_token, made.bucket)
+        routes += admin.routes()
+        # What is spent is nobody else's business, where there is a way to tell who asks.
+        figures = admin.guarded(_metrics)
     if made.figures is not None:
-        routes.append(Route("/metrics", _metrics, methods=["GET"]))
+        routes.append(Route("/metrics", figures, methods=["GET"]))
     if site is not None:
         files: ASGIApp = site_files(site)
         routes.append(Mount("/", files))
@@ -144,7 +149,8 @@ def open_site(
         raise WireError(f"the files are of different builds: {', '.join(sorted(ids))}")
     database = open_database(store_url(folder, config.store, environ))
     key = environ.get(config.provider.key_env, "")
-    model = OpenAIModel(config.provider, config.timeouts, key) if key else None
+    ready = bool(key and config.provider.model)
+    model = OpenAIModel(config.provider, config.timeouts, key) if ready else None
     desk = Desk(
         config=config,
         base=base,
@@ -207,6 +213,7 @@ def _embedder(
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     site: Site = app.state.site
+    write_logs()
     async with anyio.create_task_group() as group:
         group.start_soon(_sweep, site)
         if site.mailer is not None:
@@ -349,7 +356,9 @@ async def _feedback(request: Request) -> Response:
     try:
         seconds = await anyio.to_thread.run_sync(_count, site.ratings, site, request)
         if seconds:
-            return _error(429, "too_many", phrase("bad_request", "en"), seconds)
+            return _error(
+                429, "too_many", phrase("too_many", "en", wait=wait(seconds, "en")), seconds
+            )
         kept = await anyio.to_thread.run_sync(site.feedback.put, rating)
     except (RatesDown, StoreDown) as error:
         _LOG.warning("store", extra={"detail": str(error)})

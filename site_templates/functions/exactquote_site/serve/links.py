@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 LINK_REMOVED = "[link removed]"
 
@@ -25,23 +26,40 @@ _URL = re.compile(
             (?:{_SURE_ENDINGS}) (?![\w-])
           | [^\W\d_]{{2,}} (?: :\d{{2,5}} )? [/?\#]\S
         )
+      # `10.0.0.0/8` is a range of addresses, and no page.
+      | (?<![\w.-]) \d{{1,3}} (?:\.\d{{1,3}}){{3}} (?: :\d{{2,5}} )? [/?\#][^\W\d]
       )""",
     re.IGNORECASE | re.VERBOSE,
+)
+_STARTS = re.compile(r"(?:https?|ftp|wss?|file)[:：][/／\\]*", re.IGNORECASE)
+_STARTS_GLUED = re.compile(
+    r"(?:https?|ftp|wss?|file|javascript|vbscript)[:：][/／\\]*", re.IGNORECASE
 )
 # A full stop that ends the sentence belongs to the sentence.
 _TAIL = re.compile(r"[.,;:!?…*]*\Z")
 
 
-def without_links(word: str) -> tuple[str, int]:
-    """A word with its URL replaced, if it has one, and how many were; linear in its length."""
+def without_links(word: str, glued: bool = False) -> tuple[str, int]:
+    """A word with its URL replaced, if it has one, and how many were; linear in its length.
+
+    `glued` tells that a bracket or a quote stands right behind it.
+    """
     found = _URL.search(word)
     if found is None:
-        scheme = _bare_scheme(word)
-        return (LINK_REMOVED, 1) if scheme else (word, 0)
+        return (LINK_REMOVED, 1) if _only_starts(word, glued) or _in_disguise(word) else (word, 0)
     tail = _TAIL.search(word, found.end())
     return word[: found.start()] + LINK_REMOVED + (tail[0] if tail else ""), 1
 
 
-def _bare_scheme(word: str) -> bool:
-    # A bracket behind it, as in `http://[::1]/`, starts the next word.
-    return re.fullmatch(r"(?:https?|ftp|wss?|file)[:：][/／\\]*", word, re.IGNORECASE) is not None
+def _only_starts(word: str, glued: bool) -> bool:
+    """Whether a URL starts here that goes on behind a bracket, as in `http://[::1]/`."""
+    starts = _STARTS_GLUED if glued else _STARTS
+    return starts.fullmatch(word) is not None
+
+
+def _in_disguise(word: str) -> bool:
+    """Whether a browser would read the word as a URL: it folds full-width forms and stops."""
+    if word.isascii():
+        return False
+    plain = unicodedata.normalize("NFKC", word).replace("。", ".")
+    return plain != word and _URL.search(plain) is not None

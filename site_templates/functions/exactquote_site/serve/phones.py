@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 
 # A digit, a sign or a letter on either side means that it is a part of something longer.
-_BEFORE = r"(?<![\w$€£+#=@.,:/(-])"
+_BEFORE = r"(?<![\w$€£+#=@.,:/(-])(?<!\d[ \u00a0])"
 _BEHIND = r"(?![\d()]|[-.,:/=@_]{0,2}\w)"
 _GAP = r"[ \u00a0./–-]"
+_RUN = re.compile(rf"[+(]{{0,2}}\d(?:{_GAP}|[\d()]){{5,}}")
+_RUN_CHARS_MAX = 48
 _SHAPES = tuple(
     re.compile(f"{_BEFORE}{shape}{_BEHIND}")
     for shape in (
@@ -53,9 +55,14 @@ _UNIT = re.compile(
 
 def phone_number(text: str) -> str:
     """The first telephone number of a text as it is written there, or "". Linear in the text."""
-    for shape in _SHAPES:
-        for match in shape.finditer(text):
-            if _may_be(match[0], text, match.end(), _DIGITS):
+    for run in _RUN.finditer(text):
+        # Figures without an end are a table.
+        if run.end() - run.start() > _RUN_CHARS_MAX:
+            continue
+        for shape in _SHAPES:
+            # A few characters more, for what may not stand behind.
+            match = shape.search(text, run.start(), run.end() + 4)
+            if match is not None and _may_be(match[0], text, match.end(), _DIGITS):
                 return match[0]
     for match in _SAID.finditer(text):
         if _may_be(match[1], text, match.end(1), _DIGITS_SAID):

@@ -78,11 +78,6 @@ class Prompt:
     request: str
     given: Mapping[str, Entry]
 
-    @property
-    def chars(self) -> int:
-        """How long both messages are, from which the worst cost is reckoned."""
-        return len(self.rules) + len(self.request)
-
 
 def rules(config: ChatConfig) -> str:
     """The first message: the same for every request of a build."""

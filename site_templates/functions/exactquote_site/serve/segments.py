@@ -9,7 +9,7 @@ stretch is shown only once nothing that may still follow can change how it reads
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from exactquote_site.serve.links import without_links
@@ -35,6 +35,8 @@ _HEAD = re.compile(
 _HALF_HEAD = re.compile(
     rf"(?:{_OPEN})?\\?|{_OPEN}\s{{0,8}}(?:{_C}(?:{_I}(?:{_T}(?:{_E}\s{{0,8}})?)?)?)?"
 )
+# A token that another one stands in the middle of.
+_BROKEN_HEAD = re.compile(rf"(?:\\?\[){{2}}\s{{0,8}}{_C}{_I}(?:{_T}{_E}?)?(?=[\\{_OPENERS}])")
 # What an answer that was cut off must not end with; a lone bracket may be meant.
 _HALF_TOKEN = re.compile(rf"\[\[|(?:{_OPEN})\s{{0,8}}{_C}{_I}")
 _BODY = re.compile(rf"[^|\r\n\[{_CLOSERS}]{{0,{DOC_CHARS_MAX}}}")
@@ -43,8 +45,10 @@ _CLOSER = re.compile(rf"\\?[{_CLOSERS}]")
 _PASSAGE_END = re.compile(r"\]\](?!\])|\[\[cite:")
 _TOKEN_START = "[[cite:"
 # Scripts that write no spaces are no part of a URL as models write them, and must stream.
+# Their stops and the full-width forms of ASCII are: browsers take those for the plain ones.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
+    "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u3001\u3003-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f"
+    "\uff00\uff5f\uff60\uff62-\uffef"
 )
 _WORD_CHARS_MAX = 2_048
 _WORD = re.compile(rf"[^\s\"'`´|\\{_OPENERS}{_CLOSERS}{_UNSPACED}]{{1,{_WORD_CHARS_MAX}}}")
@@ -57,8 +61,9 @@ _UNSEEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _JOINER_BEHIND_ASCII = re.compile("(?<=[\x00-\x7f])[\u200c\u200d\ufe0f]+")
-_BARE_TOKEN = re.compile(rf"{_CITE}{_COLON}\S")
-_GENERATED_ID = re.compile(r"p[a-z2-7]{8,}")
+# An encoded bracket ends with "5b", in whichever encoding.
+_BARE_TOKEN = re.compile(rf"(?:(?<![^\W_])|(?<=5[bB])){_CITE}{_COLON}\S")
+_GENERATED_ID = re.compile(r"(?<![^\W_])p[a-z2-7]{8,}(?![\w-])")
 _TIGHT = frozenset(".,;:!?…)]}")
 
 
@@ -84,6 +89,7 @@ Segment = Text | Cite
 class Resolver:
     """Resolves one answer against the passages that were given for it.
 
+    `known` are the ids of the whole site, given or not: none of them is shown as a word.
     `lost` holds the well-formed tokens among the dropped, for the owner to look at. Each of the
     `refusals`, the sentence in all its languages, is taken out of the model's words wherever it
     stands, and `refused` tells that one was there: the server alone writes that sentence.
@@ -91,6 +97,7 @@ class Resolver:
 
     given: Mapping[str, Entry]
     refusals: tuple[str, ...] = ()
+    known: Container[str] = frozenset()
     numbers: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
     lost: list[str] = field(default_factory=list)
@@ -102,6 +109,8 @@ class Resolver:
     _space: str = ""
     _tail: str = ""
     _gap: bool = False
+    _seam: bool = False
+    _begun: bool = False
 
     @property
     def cited(self) -> tuple[Entry, ...]:
@@ -110,14 +119,14 @@ class Resolver:
 
     def feed(self, piece: str) -> list[Segment]:
         """What can be shown now that this piece was written."""
-        seen = _JOINER_BEHIND_ASCII.sub("", self._last + _UNSEEN.sub("", piece))
+        seen = visible(self._last + piece)
         self._held += seen[len(self._last) :]
         self._last = seen[-1:]
         return _joined(self._told(self._units(final=False)))
 
     def finish(self) -> list[Segment]:
         """What is left to show when nothing follows."""
-        segments = [*self._told(self._units(final=True)), Text(self._tail)]
+        segments = [*self._told(self._units(final=True)), Text(self._after_seam(self._tail))]
         self._tail = ""
         return _joined(segments)
 
@@ -129,15 +138,21 @@ class Resolver:
                 self._space = ""
                 self._gap = True
             elif isinstance(unit, Cite):
-                yield Text(self._tail + self._lead())
+                yield Text(self._after_seam(self._tail + self._lead()))
                 self._tail = ""
+                self._seam = False
+                self._begun = True
                 yield unit
             elif unit.text.isspace():
                 self._space += unit.text
             else:
-                tight = self._gap and unit.text[0] in _TIGHT
-                lead = self._lead()
+                tight = self._gap and _TIGHT.issuperset(unit.text)
+                # What stood on both sides of a dropped token must not close up to a word,
+                # which could be a token or a URL that nobody has looked at.
+                parted = " " if self._gap and self._begun else ""
+                lead = self._lead() or parted
                 self._tail += unit.text if tight else lead + unit.text
+                self._begun = True
                 yield Text(self._decided())
 
     def _lead(self) -> str:
@@ -149,21 +164,28 @@ class Resolver:
 
     def _decided(self) -> str:
         """The part of the tail that can be no part of a refusal any more."""
-        if not self.refusals:
-            told, self._tail = self._tail, ""
-            return told
         told, rest = "", self._tail
         while rest:
+            starts = (at for sentence in self.refusals if (at := rest.find(sentence[0])) >= 0)
+            at = min(starts, default=len(rest))
+            told, rest = told + self._after_seam(rest[:at]), rest[at:]
             length = min((len(s) for s in self.refusals if rest.startswith(s)), default=0)
             if length:
-                self.refused = True
+                self.refused = self._seam = True
             elif any(sentence.startswith(rest) for sentence in self.refusals):
                 break
             else:
-                told += rest[0]
-            rest = rest[length or 1 :]
+                told, length = told + self._after_seam(rest[:1]), 1
+            rest = rest[length:]
         self._tail = rest
         return told
+
+    def _after_seam(self, text: str) -> str:
+        """The text, kept apart from what stood before a sentence that was taken out."""
+        if not text or not self._seam:
+            return text
+        self._seam = False
+        return text if text[0].isspace() else f" {text}"
 
     def _units(self, final: bool) -> Iterator[Segment | None]:
         """Take from what is held every unit that is decided; None stands for a dropped one."""
@@ -188,7 +210,10 @@ class Resolver:
         if word is not None:
             if word.end() == len(held) and not final and len(word[0]) < _WORD_CHARS_MAX:
                 return None
-            return word.end(), self._word(word[0])
+            return self._word(word, held[word.end() : word.end() + 1])
+        broken = _BROKEN_HEAD.match(held, at)
+        if broken is not None:
+            return self._drop(broken.end())
         if _HALF_HEAD.fullmatch(held, at):
             if not final:
                 return None
@@ -196,13 +221,23 @@ class Resolver:
                 return self._drop(len(held))
         return at + 1, Text(held[at])
 
-    def _word(self, word: str) -> Text | None:
-        if _BARE_TOKEN.match(word) or (_GENERATED_ID.fullmatch(word) and word in self.given):
-            self.dropped += 1
-            return None
-        text, removed = without_links(word)
+    def _word(self, found: re.Match[str], behind: str) -> tuple[int, Segment | None]:
+        """A word, or what stands of it before an id; `behind` is the character after it."""
+        word, end = found[0], found.end()
+        if _BARE_TOKEN.search(word):
+            return self._drop(end)
+        for id in _GENERATED_ID.finditer(word):
+            if id[0] not in self.given and id[0] not in self.known:
+                continue
+            if id.start() == 0:
+                return self._drop(found.start() + id.end())
+            word, end = word[: id.start()], found.start() + id.start()
+            break
+        # Of a word that is cut for its length, what is behind isn't always known yet.
+        glued = len(word) < _WORD_CHARS_MAX and behind.strip() != ""
+        text, removed = without_links(word, glued)
         self.links_removed += removed
-        return Text(text)
+        return end, Text(text)
 
     def _token(
         self, held: str, at: int, head: re.Match[str], final: bool
@@ -265,6 +300,11 @@ class Resolver:
     def _drop(self, end: int) -> tuple[int, None]:
         self.dropped += 1
         return end, None
+
+
+def visible(text: str) -> str:
+    """A text without characters that nobody sees and that could hide a token or a mark."""
+    return _JOINER_BEHIND_ASCII.sub("", _UNSEEN.sub("", text))
 
 
 def _first_word(body: str) -> str:

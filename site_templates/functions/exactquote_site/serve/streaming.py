@@ -44,16 +44,15 @@ class StreamedAnswer:
         async with anyio.create_task_group() as group:
             group.start_soon(_until_gone, receive, group.cancel_scope)
             group.start_soon(_made, self._events, into)
-            with anyio.CancelScope() as taken:
-                await self._sent(out, send, taken)
+            await self._sent(out, send, group.cancel_scope)
             group.cancel_scope.cancel()
 
     async def _sent(
-        self, out: MemoryObjectReceiveStream[Event], send: Send, taken: anyio.CancelScope
+        self, out: MemoryObjectReceiveStream[Event], send: Send, scope: anyio.CancelScope
     ) -> None:
         async with out:
             while True:
-                event, taken.deadline = None, math.inf
+                event, scope.deadline = None, math.inf
                 try:
                     with anyio.move_on_after(HEARTBEAT_SECONDS):
                         event = await out.receive()
@@ -62,7 +61,7 @@ class StreamedAnswer:
                 body = HEARTBEAT if event is None else server_sent(event)
                 if event is not None:
                     self._heard(event)
-                taken.deadline = anyio.current_time() + TAKE_SECONDS
+                scope.deadline = anyio.current_time() + TAKE_SECONDS
                 await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

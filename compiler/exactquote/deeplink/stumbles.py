@@ -1,0 +1,144 @@
+"""Tell of a directive that fits whether some browser fails to get as far as the place it fits.
+
+Each fault is one of a browser's own search, not of the text: it loses its way in a form field,
+goes back too little after half a match, or never ends.
+"""
+
+from __future__ import annotations
+
+from exactquote.deeplink.directive import Directive
+from exactquote.deeplink.query import Query, back_over_blanks, collapse, parts_of
+from exactquote.deeplink.views import view
+from exactquote.model import Span
+from exactquote.rendered.folds import SIGNS, WIDE, fold_text
+from exactquote.rendered.page import Kind, Page
+
+# Firefox keeps their text in trees of their own.
+_OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})
+
+
+def stumbles(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether a browser may never reach `span`, which is the first place that fits."""
+    if _strands(page, directive, span) or _goes_astray(page, directive, span):
+        return True
+    if directive.suffix and _ends_at_a_closed_rim(page, directive, span):
+        return True
+    if _letter_marks(page) and _stands_unmarked_before(page, directive, span):
+        return True
+    return page.astral and freezes(page, directive)
+
+
+def freezes(page: Page, directive: Directive) -> bool:
+    """Whether Chromium may spin for ever: it does when it has to pass over a match.
+
+    Measured: any place on the page, before or behind the wanted one, that equals a part of
+    the directive but for the edge of a word or grapheme, where the edge is a character
+    beyond U+FFFF.
+    """
+    seen = view(page, "chromium")
+    for part in parts_of(directive):
+        query = Query.of(seen, Directive(part))
+        if query is not None and query.passed_over_beyond_bmp():
+            return True
+    return False
+
+
+def _strands(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether Firefox may first meet a part in a form field, a picture's text or a shadow root.
+
+    It goes on from there, if the rest doesn't fit, with a search that ends in that element:
+    the part of the document behind it is never searched.
+    """
+    if not (directive.end or directive.prefix or directive.suffix):
+        return False
+    parts = [directive.prefix or directive.start]
+    if directive.end and directive.suffix:
+        parts.append(directive.end)
+    wanted = [fold_text(collapse(part), WIDE).text for part in parts]
+    for run in page.runs:
+        if run.start < span.end and run.kind in _OWN_TREES:
+            text = fold_text(collapse(page.text[run.start : run.end]), WIDE).text
+            if any(part in text for part in wanted):
+                return True
+    return False
+
+
+def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether text right before a part equals the beginning of that part.
+
+    Firefox takes it for a match until the part itself shows that it is none. It doesn't go
+    back far enough then, if markup stands between: it goes on at the next text node, as if
+    the character that it began with stood before it.
+    """
+    seen = view(page, "firefox")
+    query = Query.of(seen, directive)
+    if query is None:
+        return True
+    first = seen.folded.position(seen.from_page(span.start))
+    if query.prefix:
+        stop = seen.folded.position(back_over_blanks(seen.raw, seen.from_page(span.start)))
+        found = _is_led_by(seen.folded.text, stop - len(query.prefix), query.prefix)
+    else:
+        found = _is_led_by(seen.folded.text, first, query.start)
+    if found or not query.end:
+        return found
+    last = seen.folded.position(seen.from_page(span.end - len(directive.end)))
+    return _is_led_by(seen.folded.text, last, query.end)
+
+
+def _is_led_by(text: str, at: int, part: str) -> bool:
+    longest = min(len(part) - 1, at)
+    return any(
+        text.endswith(part[:n], 0, at) and not (at > n and text[at - n - 1].isalnum())
+        for n in range(1, longest + 1)
+        if text[at - n] == part[0]
+    )
+
+
+def _ends_at_a_closed_rim(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether a place before the span ends where a closed `<details>` begins or ends.
+
+    Chromium looks for the suffix beyond that rim, and then misses what follows.
+    """
+    if not any(run.closed for run in page.runs):
+        return False
+    seen = view(page, "chromium")
+    bare = Directive(
+        directive.end or directive.start, prefix="" if directive.end else directive.prefix
+    )
+    query = Query.of(seen, bare)
+    for _, end, _ in query.starts() if query else ():
+        stop = seen.to_page_end(end)
+        if stop >= span.end:
+            break
+        index = page.run_at(stop - 1)
+        run, *after = page.runs[index : index + 2]
+        if after and after[0].closed != run.closed and not page.text[stop : run.end].strip():
+            return True
+    return False
+
+
+def _letter_marks(page: Page) -> frozenset[str]:
+    """The marks of a page that are letters set above another.
+
+    Firefox skips them, ICU takes them for the letter: no fold can say both.
+    """
+    found: frozenset[str] | None = page.views.get("letter marks")
+    if found is None:
+        beyond = frozenset() if page.text.isascii() else frozenset(page.text)
+        found = page.views["letter marks"] = frozenset(
+            c for c in beyond if c in SIGNS and WIDE[ord(c)].isalnum()
+        )
+    return found
+
+
+def _stands_unmarked_before(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether a part has a letter for a mark, or stands before the span but for such marks."""
+    marks = _letter_marks(page)
+    if any(not marks.isdisjoint(part) for part in parts_of(directive)):
+        return True
+    unmarked = str.maketrans(dict.fromkeys(marks, ""))
+    before = fold_text(collapse(page.text[: span.end].translate(unmarked)), WIDE).text
+    part = fold_text(collapse(directive.end or directive.start), WIDE).text
+    start = fold_text(collapse(directive.start), WIDE).text
+    return any(before.count(one) > 1 for one in (start, part))
