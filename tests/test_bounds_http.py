@@ -203,6 +203,24 @@ def test_whoever_hangs_up_within_a_body_is_forgotten(closed: Chat) -> None:
     assert closed.status()["state"] == "paused"
 
 
+def test_ratings_are_counted_apart_from_questions(tmp_path: Path, provider: Provider) -> None:
+    """Whoever asked the last question may still say what it was worth; not without end."""
+    rates = {"per_minute": 0, "per_day": 1}
+    with start_chat(tmp_path, provider.url, rates=rates) as chat:
+        answer = chat.ask(QUESTION).end["receipt"]["answer"]
+        assert chat.ask(QUESTION).status == 429
+
+        def rate(**body: object) -> int:
+            told = {"answer": answer, "good": True, **body}
+            url = f"{chat.url}/api/feedback"
+            return httpx2.post(url, json=told, timeout=60, trust_env=False).status_code
+
+        assert rate(words="Thanks") == 204
+        assert rate(good="yes") == 422
+        assert [rate(answer="0" * 32) for _ in range(29)] == [404] * 29
+        assert rate() == 429
+
+
 VISITOR = "198.51.100.77"
 FORGED = [f"203.0.{number // 250}.{number % 250}" for number in range(1_000)]
 
@@ -252,6 +270,7 @@ def start_proxy(target: str) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
         onward: HTTPConnection
 
         def setup(self) -> None:

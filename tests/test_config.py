@@ -139,6 +139,10 @@ FAULTS = [
         "unknown key chat.declined[2].topik; did you mean topic?",
     ),
     ("[[chat.declined]]\nwords = ['a']\n", 1, "a declined topic has no name"),
+    ("[chat.texts.fr]\nnever = 'x'\n", 2, "there is no fixed text of this name"),
+    ("[chat.texts.fr]\npaused = '{days}'\n", 2, "between braces nothing may stand, not {days}"),
+    ("[chat.texts.fr]\nstored = '{days!r}'\n", 2, "between braces {days} may stand"),
+    ("[chat.texts.fr]\nstored = '{'\n", 2, "its braces can't be read"),
     ("[chat]\nsuggestions = ['']\n", 2, "has an empty entry; a question is wanted"),
     (f"[chat]\nsuggestions = ['{'x' * 101}']\n", 2, "has one of 101 characters; 100 is the most"),
     ("[chat]\nsuggestions = ['a', 'b', 'c', 'd', 'e', 'f', 'g']\n", 2, "has 7; 6 is the most"),
@@ -279,6 +283,7 @@ def test_every_key_is_read(folder: Path) -> None:
         "whole_notes_tokens_max=0\nfaq=['a.md']\nfaq_days_max=30\n"
         "[chat]\nenabled=false\nlanguages=['de']\nmode='quotes'\nbudget_usd_per_day=2\n"
         "trusted_hops=1\nsuggestions=['a']\nadmin_token_env='A'\nmetrics=true\n"
+        "[chat.texts.fr]\npaused='Demain.'\n"
         "[chat.provider]\nbase_url='https://example.org/v1'\nmodel='m'\nkey_env='K'\n"
         "api='responses'\noutput_tokens_max=100\n"
         "prices_usd_per_million={input=1,cached=0,output=2.5}\n"

@@ -24,6 +24,7 @@ from aiosmtpd.smtp import SMTP as SmtpProtocol
 from aiosmtpd.smtp import AuthResult, Envelope, Session
 
 from exactquote_site.serve import mail
+from exactquote_site.serve import postman as postman_module
 from exactquote_site.serve.config import Leads
 from exactquote_site.serve.leads import leads
 from exactquote_site.serve.mail import SUBJECT, ApiMailer, MailDown, Mailer, SmtpMailer, open_mailer
@@ -31,6 +32,7 @@ from exactquote_site.serve.postman import LEASE_SECONDS, carry, letter
 from exactquote_site.serve.store.database import open_database
 from exactquote_site.serve.store.outbox import Outbox
 from exactquote_site.wire.allowlist import WireError
+from tests.chat import start_chat
 from tests.post import start_service, start_smtp
 from tests.servers import free_port
 
@@ -324,6 +326,34 @@ def test_prevents_mail_that_could_never_be_sent(
 
 def test_mail_is_off_by_default() -> None:
     assert open_mailer(Leads(), {"EXACTQUOTE_SMTP_URL": "smtps://h"}) is None
+
+
+def test_a_visitor_is_brought_to_the_owner_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postman_module, "_REST_SECONDS", 0.2)
+    told = {"to": OWNER.to, "sender": OWNER.sender}
+    suggestion = "Are you available for hire?"
+    with start_smtp() as server:
+        environ = {"EXACTQUOTE_SMTP_URL": server.url}
+        with start_chat(
+            tmp_path, key="", environ=environ, leads=told, suggestions=[suggestion]
+        ) as chat:
+            session = "0123456789abcdef"
+            chat.ask(suggestion, session=session)
+            chat.ask("When is the kiln fired?", session=session)
+            for number in range(3):
+                chat.ask(f"Write to jane{number}@kiln.studio", session=session)
+                chat.ask(f"Write to john{number}@kiln.studio")
+            ends = time.monotonic() + 60
+            while len(server.taken) < 2 and time.monotonic() < ends:
+                time.sleep(0.05)
+            time.sleep(1)
+        bodies = [email.message_from_bytes(one.data).get_payload() for one in server.taken]
+    assert sorted(name for body in bodies for name in ("jane0", "john0") if name in body) == [
+        *("jane0", "john0")
+    ]
+    assert len(bodies) == 2
 
 
 def postman(url: str, store: str, started: float) -> None:

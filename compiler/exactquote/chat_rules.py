@@ -10,6 +10,7 @@ import msgspec
 
 from exactquote.refusals import known_lines, languages_of
 from exactquote.settings import ChatSettings, LeadSettings, ProviderSettings, Settings
+from exactquote_site.wire.texts import text_fault
 
 Key = tuple[str, ...]
 Fault = tuple[Key, str]
@@ -66,6 +67,7 @@ def chat_faults(settings: Settings) -> Iterator[Fault]:
     yield from _refusal_faults(settings)
     yield from _topic_faults(chat)
     yield from _suggestion_faults(chat)
+    yield from _text_faults(chat)
     yield from _place_faults(chat)
     yield from _lead_faults(chat.leads)
 
@@ -201,6 +203,14 @@ def _suggestion_faults(chat: ChatSettings) -> Iterator[Fault]:
             yield key, "chat.suggestions has an empty entry; a question is wanted"
         elif len(text) > most:
             yield key, f"chat.suggestions has one of {len(text)} characters; {most} is the most"
+
+
+def _text_faults(chat: ChatSettings) -> Iterator[Fault]:
+    for language, texts in chat.texts.items():
+        for name, text in texts.items():
+            fault = text_fault(name, text)
+            if fault:
+                yield ("chat", "texts", language, name), f"chat.texts.{language}.{name}: {fault}"
 
 
 def _place_faults(chat: ChatSettings) -> Iterator[Fault]:

@@ -163,7 +163,8 @@ class LeadSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 class ChatSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The chat function that ships with the site.
 
-    No secret is among these: `…_env` names the environment variable that holds it.
+    No secret is among these: `…_env` names the environment variable that holds it. `texts` are
+    wordings of the fixed texts, by language and name.
     """
 
     enabled: bool = True
@@ -172,6 +173,7 @@ class ChatSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     budget_usd_per_day: float = 1.0
     trusted_hops: int = 0
     suggestions: list[str] = []
+    texts: dict[str, dict[str, str]] = {}
     admin_token_env: str = "EXACTQUOTE_ADMIN_TOKEN"
     metrics: bool = False
     provider: ProviderSettings = ProviderSettings()

@@ -1,4 +1,4 @@
-"""The entry point of this folder: `uvicorn main:app`, or any host of ASGI apps.
+"""The entry point of this folder: `uvicorn main:app --no-access-log`, or any host of ASGI apps.
 
 Beside the site that it was built with, it serves that site too; alone, the function only.
 """

@@ -19,8 +19,8 @@ from tests.browser.landing import assert_lands
 
 HANDBOOK = Path(__file__).resolve().parents[2] / "corpus"
 CITED_MIN = 45
-# Each link is a page load of its own, at a cost of about 0.13 s of one core in Chromium and
-# 0.11 s in Firefox. The parts let several processes share them.
+# Each link is a page load of its own, at 0.13 s of one core in Chromium on a quiet machine and
+# 0.23 s on a busy one; 0.11 s in Firefox. The parts let several processes share them.
 PARTS = 4
 # WebKit is asked by screenshot, which takes longer, so there it is a sample.
 WEBKIT_LINKS = 60

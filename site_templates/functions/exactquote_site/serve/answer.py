@@ -34,7 +34,7 @@ from exactquote_site.serve.segments import Cite, Resolver, Segment
 from exactquote_site.serve.store.database import StoreDown
 from exactquote_site.serve.store.exchanges import DAY_SECONDS, Exchange, Exchanges
 from exactquote_site.serve.store.ledger import NANO, Ledger, Reservation
-from exactquote_site.serve.texts import language_of, phrase
+from exactquote_site.serve.texts import Texts, language_of, phrase
 from exactquote_site.wire.allowlist import Entry
 
 Kind = Literal["answer", "quotes", "passages", "declined"]
@@ -190,19 +190,19 @@ async def answered(question: Question, desk: Desk, stream: bool) -> AsyncGenerat
                 yield event
                 listening = True
     except Exception as error:
-        failed = _unforeseen(error, language)
+        failed = _unforeseen(error, language, desk.config.texts)
         if listening:
             yield failed
         else:
             _LOG.warning("left", extra={"detail": failed.detail})
 
 
-def _unforeseen(error: Exception, language: str) -> Failed:
+def _unforeseen(error: Exception, language: str, texts: Texts) -> Failed:
     """The end of an answer whose store is down, or which met a bug of ours."""
     if isinstance(error, StoreDown):
-        return Failed("unavailable", phrase("unavailable", language), detail=str(error))
+        return Failed("unavailable", phrase("unavailable", language, texts), detail=str(error))
     # Where it was tells nothing of anybody's words; what is in an error may.
-    return Failed("internal", phrase("broken", language), detail=_place(error))
+    return Failed("internal", phrase("broken", language, texts), detail=_place(error))
 
 
 def _place(bug: Exception) -> str:
@@ -221,7 +221,7 @@ async def _events(told: _Told, desk: Desk, stream: bool) -> AsyncGenerator[Event
     if declined_topic(told.question.question, desk.config.declined) is not None:
         told.kind = "declined"
         yield Start("declined", build_id, told.language, words_only=False)
-        yield _say(told, phrase("declined", told.language))
+        yield _say(told, phrase("declined", told.language, desk.config.texts))
         yield await _done(told, desk, "declined")
         return
     found = await anyio.to_thread.run_sync(_search, told.question.question, desk)
@@ -245,7 +245,11 @@ async def _events(told: _Told, desk: Desk, stream: bool) -> AsyncGenerator[Event
         )
     )
     if held is None:
-        yield Failed("paused", phrase("paused", told.language), DAY_SECONDS - now % DAY_SECONDS)
+        yield Failed(
+            "paused",
+            phrase("paused", told.language, desk.config.texts),
+            DAY_SECONDS - now % DAY_SECONDS,
+        )
         return
     told.kind = "quotes" if desk.config.mode == "quotes" else "answer"
     start = Start(told.kind, build_id, told.language, words_only)
@@ -300,14 +304,14 @@ async def _modelled(
     if fault is not None or read is None:
         assert fault is not None
         await _keep(told, desk, "failed", resolver)
-        yield _failed(fault, told.language)
+        yield _failed(fault, told.language, desk.config.texts)
         return
     rest, reply = read
     for event in _shown(told, [*resolver.feed(rest), *resolver.finish()]):
         yield event
     outcome = _outcome(reply, resolver, desk)
     if outcome == "declined":
-        yield _say(told, _gap(told.text) + phrase("declined", told.language))
+        yield _say(told, _gap(told.text) + phrase("declined", told.language, desk.config.texts))
     elif outcome == "unanswered":
         yield _say(told, _gap(told.text) + desk.refusal(told.language))
     yield await _done(told, desk, outcome, resolver)
@@ -360,7 +364,7 @@ async def _passages(told: _Told, desk: Desk, found: Found) -> AsyncGenerator[Eve
         yield _say(told, desk.refusal(told.language))
         yield await _done(told, desk, "unanswered")
         return
-    yield _say(told, phrase("passages", told.language))
+    yield _say(told, phrase("passages", told.language, desk.config.texts))
     for entry in best:
         yield _quote(told, entry)
     yield await _done(told, desk, "passages")
@@ -377,8 +381,9 @@ def _best(desk: Desk, found: Found) -> list[Entry]:
     return [desk.entries[id] for id in list(ids)[:QUOTES_MAX]]
 
 
-def _failed(fault: ProviderFault, language: str) -> Failed:
-    return Failed(fault.code, phrase(fault.code, language), fault.retry_after, fault.detail)
+def _failed(fault: ProviderFault, language: str, texts: Texts) -> Failed:
+    text = phrase(fault.code, language, texts)
+    return Failed(fault.code, text, fault.retry_after, fault.detail)
 
 
 async def _done(

@@ -252,15 +252,17 @@ async def _chat(request: Request) -> ASGIApp:
         seconds = await anyio.to_thread.run_sync(_count, site.rates, site, request)
     except (RatesDown, StoreDown) as error:
         _LOG.warning("counting", extra={"detail": str(error)})
-        return _error(503, "unavailable", phrase("unavailable", language))
+        return _error(503, "unavailable", phrase("unavailable", language, site.config.texts))
     if seconds:
-        text = phrase("too_many", language, wait=wait(seconds, language))
+        text = phrase(
+            "too_many", language, site.config.texts, wait=wait(seconds, language, site.config.texts)
+        )
         return _error(429, "too_many", text, seconds)
     try:
         await anyio.to_thread.run_sync(_spot, site, request, question)
     except (RatesDown, StoreDown) as error:
         _LOG.warning("store", extra={"detail": str(error)})
-        return _error(503, "unavailable", phrase("unavailable", language))
+        return _error(503, "unavailable", phrase("unavailable", language, site.config.texts))
     streams = "text/event-stream" in request.headers.get("accept", "")
     heard = _Heard(site)
 
@@ -315,9 +317,14 @@ def _refused(refused: Refused, request: Request, site: Site) -> Response:
     accepted = request.headers.get("accept-language", "")[:2].lower()
     language = accepted if accepted in site.config.languages else site.config.languages[0]
     if refused.code == "question_too_long":
-        text = phrase("question_too_long", language, chars=site.config.limits.question_chars)
+        text = phrase(
+            "question_too_long",
+            language,
+            site.config.texts,
+            chars=site.config.limits.question_chars,
+        )
     else:
-        text = phrase("bad_request", language)
+        text = phrase("bad_request", language, site.config.texts)
     return _error(refused.status, refused.code, text, detail=refused.detail)
 
 
@@ -357,14 +364,19 @@ async def _feedback(request: Request) -> Response:
         seconds = await anyio.to_thread.run_sync(_count, site.ratings, site, request)
         if seconds:
             return _error(
-                429, "too_many", phrase("too_many", "en", wait=wait(seconds, "en")), seconds
+                429,
+                "too_many",
+                phrase(
+                    "too_many", "en", site.config.texts, wait=wait(seconds, "en", site.config.texts)
+                ),
+                seconds,
             )
         kept = await anyio.to_thread.run_sync(site.feedback.put, rating)
     except (RatesDown, StoreDown) as error:
         _LOG.warning("store", extra={"detail": str(error)})
-        return _error(503, "unavailable", phrase("unavailable", "en"))
+        return _error(503, "unavailable", phrase("unavailable", "en", site.config.texts))
     if not kept:
-        return _error(404, "no_such_answer", phrase("bad_request", "en"))
+        return _error(404, "no_such_answer", phrase("bad_request", "en", site.config.texts))
     return Response(status_code=204, headers=_NO_STORE)
 
 

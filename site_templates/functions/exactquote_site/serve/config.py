@@ -117,7 +117,10 @@ class StoreConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class ChatConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """All of `chat.json`. The last refusal is the one in force."""
+    """All of `chat.json`. The last refusal is the one in force.
+
+    `texts` are the site's own wordings of the fixed texts, by language and name.
+    """
 
     version: int
     build_id: str
@@ -134,6 +137,7 @@ class ChatConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     timeouts: Timeouts = Timeouts()
     declined: list[Declined] = []
     suggestions: list[str] = []
+    texts: dict[str, dict[str, str]] = {}
     dials: Dials = Dials()
     store: StoreConfig = StoreConfig()
     leads: Leads = Leads()

@@ -10,7 +10,7 @@ import json
 import logging
 from datetime import UTC, datetime
 
-_FIELDS = (*("outcome", "seconds", "first_seconds", "cited", "dropped", "links_removed", "detail"),)
+_FIELDS = tuple("outcome seconds first_seconds cited dropped links_removed detail".split())
 
 
 class JsonLines(logging.Formatter):

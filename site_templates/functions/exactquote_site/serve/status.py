@@ -72,7 +72,7 @@ def _stored(desk: Desk, language: str) -> str:
     """What the panel says, always visible, of what is kept."""
     store = desk.config.store
     if store.conversations:
-        return phrase("stored", language, days=store.days)
+        return phrase("stored", language, desk.config.texts, days=store.days)
     if store.gaps:
-        return phrase("stored_gaps", language, days=store.days)
-    return phrase("not_stored", language)
+        return phrase("stored_gaps", language, desk.config.texts, days=store.days)
+    return phrase("not_stored", language, desk.config.texts)

@@ -5,7 +5,8 @@ The refusal sentence isn't one of them: it is a constant of the build, in `chat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 _EN = {
     "declined": "That is something I leave to a personal conversation. Ask me anything else.",
@@ -50,22 +51,30 @@ _DE = {
 SHIPPED = {"en": _EN, "de": _DE}
 
 
-def phrase(name: str, language: str, **values: object) -> str:
+Texts = Mapping[str, Mapping[str, str]]
+_NONE: Texts = MappingProxyType({})
+
+
+def phrase(name: str, language: str, own: Texts = _NONE, **values: object) -> str:
     """One of the texts in a language, or in English where it isn't translated.
 
+    `own` are the site's wordings, by language and name; they come before those that ship.
     Raises `KeyError` for a text that doesn't exist or a value that it needs.
     """
-    texts = SHIPPED.get(language.partition("-")[0].lower(), _EN)
-    return texts.get(name, _EN[name]).format(**values)
+    tongue = language.partition("-")[0].lower()
+    english = _EN[name]
+    shipped = SHIPPED.get(tongue, _EN).get(name, english)
+    text = own.get(language, own.get(tongue, {})).get(name, shipped)
+    return text.format(**values)
 
 
-def wait(seconds: float, language: str) -> str:
+def wait(seconds: float, language: str, own: Texts = _NONE) -> str:
     """A time to wait, in the unit that people would use."""
     if seconds < 100:
-        return phrase("seconds", language, count=max(1, round(seconds)))
+        return phrase("seconds", language, own, count=max(1, round(seconds)))
     if seconds < 6_000:
-        return phrase("minutes", language, count=round(seconds / 60))
-    return phrase("hours", language, count=round(seconds / 3_600))
+        return phrase("minutes", language, own, count=round(seconds / 60))
+    return phrase("hours", language, own, count=round(seconds / 3_600))
 
 
 def language_of(text: str, locale: str | None, languages: Sequence[str]) -> str:
