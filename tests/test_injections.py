@@ -208,6 +208,9 @@ def assert_prompt_holds(
     assert len(re.findall(r"(?i)<\s*passages\s*>", request)) == 1
     assert len(re.findall(r"(?i)<\s*/\s*passages\s*>", request)) == 1
     block, _, rest = request.partition("</passages>")
+    # As a model may read it, for whom what is invisible isn't there.
+    block = UNSEEN.sub("", unicodedata.normalize("NFKC", block))
+    assert len(re.findall(r"(?i)<\s*/?\s*passages", block)) == 1
     for line in block.splitlines():
         if named := re.findall(r"(?i)\[\[\s*cite", line):
             (id,) = GIVEN_LINE.findall(line)

@@ -171,7 +171,8 @@ def test_a_part_of_the_rows_is_searched_by_itself(start: int, stop: int, count: 
     wanted = [pair for pair in kept.top(asked, 10) if start <= pair[0] < stop][:count]
     assert kept.top(asked, count, start=start, stop=stop) == wanted
     found = [row for row, _ in wanted]
-    assert kept.cosines(asked, found) == [cosine for _, cosine in wanted]
+    cosines = pytest.approx([cosine for _, cosine in wanted], abs=1e-5)
+    assert kept.cosines(asked, found) == cosines
 
 
 def test_a_row_that_is_not_there_has_no_cosine() -> None:

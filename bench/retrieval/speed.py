@@ -66,7 +66,8 @@ def main() -> int:
     arguments.add_argument("--large", action="store_true", help="100,000 chunks as well")
     arguments.add_argument("--write", action="store_true", help="keep the result, dated")
     options = arguments.parse_args()
-    chunks = random.Random(SEED).sample(chunks_of(CORPORA), CHUNKS)
+    # The two corpora have fewer; some are there twice.
+    chunks = random.Random(SEED).choices(chunks_of(CORPORA), k=CHUNKS)
     texts = [(indexed_text(chunk), chunk.language) for chunk in chunks]
     terms = corpus_words(texts)
     peer_terms = [peer_words(text) for text, _ in texts]

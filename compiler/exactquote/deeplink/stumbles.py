@@ -44,17 +44,23 @@ def freezes(page: Page, directive: Directive) -> bool:
 
 
 def _strands(page: Page, directive: Directive, span: Span) -> bool:
-    """Whether Firefox may first meet a part in a form field, a picture's text or a shadow root.
+    """Whether Firefox may first meet a part in text with a tree of its own.
 
-    It goes on from there, if the rest doesn't fit, with a search that ends in that element:
-    the part of the document behind it is never searched.
+    That is a form field, a picture's text, a shadow root, or what a style sheet writes. It
+    goes on from there, if the rest doesn't fit, with a search that ends in that element: the
+    part of the document behind it is never searched.
     """
-    if not (directive.end or directive.prefix or directive.suffix):
-        return False
     parts = [directive.prefix or directive.start]
     if directive.end and directive.suffix:
         parts.append(directive.end)
     wanted = [fold_text(collapse(part), WIDE).text for part in parts]
+    if not (directive.end or directive.prefix or directive.suffix):
+        # The marks of a `<q>` are found even by themselves.
+        return wanted[0] in page.generated and not wanted[0].isalnum()
+    for text in page.generated:
+        written = fold_text(collapse(text), WIDE).text
+        if any(part in written for part in wanted):
+            return True
     for run in page.runs:
         if run.start < span.end and run.kind in _OWN_TREES:
             text = fold_text(collapse(page.text[run.start : run.end]), WIDE).text

@@ -95,6 +95,8 @@ class Page:
     html: str = field(repr=False)
     title: str = ""
     language: str = ""
+    generated: frozenset[str] = frozenset()
+    """What style sheets and `<q>` may write into the page: Firefox meets it as it searches."""
 
     @cached_property
     def views(self) -> dict[str, Any]:
@@ -210,6 +212,9 @@ def read_page(
         html=html,
         title=title or _title(tree),
         language=language,
+        generated=frozenset().union(
+            *(one.generated for one in sheets), _QUOTE_MARKS if _QUOTE.search(html) else ()
+        ),
     )
 
 
@@ -245,6 +250,8 @@ _STYLED = re.compile(
 _UNSHOWN = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
 # NBSP is no collapsible space: browsers keep it, and match it as a space.
 # A form feed is white space in HTML, but no browser finds text across one.
+_QUOTE = re.compile(r"<q[\s>]", re.IGNORECASE)
+_QUOTE_MARKS = ('"', "'")
 _TURKIC = re.compile(r"\blang\s*=\s*[\"']?(?:tr|az)\b", re.IGNORECASE)
 _SPACES = re.compile("[ \t\n\r]+")
 _RIM = " \t\n\r\f"

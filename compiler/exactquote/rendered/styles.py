@@ -10,6 +10,7 @@ surroundings in which the element's own rules make something else of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -39,6 +40,11 @@ ContentVisibility = Literal["visible", "auto", "hidden"]
 Surrounding = Literal["phone", "print", "dark", "state"]
 
 NESTED_RULES_MAX = 20
+
+
+_CONTENT = re.compile(
+    r"(?<![\w-])content\s*:((?:[^;}\"']|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class Sheet:
     """A style sheet reduced to what decides: rules in their order, found by a name they need.
 
     `skipped` are selectors that can't be matched here; their rules are not applied.
+    `generated` are the words that `content` writes, whatever the selector.
     """
 
     rules: tuple[Rule, ...]
@@ -103,6 +110,7 @@ class Sheet:
     layers: tuple[tuple[str, ...], ...]
     imports: tuple[Import, ...]
     skipped: tuple[str, ...]
+    generated: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,16 @@ def sheet(css: str, *, media: str = "", layer: str | None = None) -> Sheet:
         layers=tuple(reader.layers),
         imports=tuple(reader.imports),
         skipped=tuple(dict.fromkeys(reader.skipped)),
+        generated=frozenset(_generated(css)),
     )
+
+
+def _generated(css: str) -> Iterator[str]:
+    for found in _CONTENT.finditer(css):
+        parts = tinycss2.parse_component_value_list(found[1], skip_comments=True)
+        text = "".join(part.value for part in parts if part.type == "string")
+        if text.strip():
+            yield text
 
 
 def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet]) -> Styles:

@@ -79,15 +79,16 @@ NEGATORS = {
 RATHER_THAN = "ratherthan"
 CONTRASTS = frozenset((RATHER_THAN, "statt", "anstatt", "anstelle"))
 # Classes of words that say how many, how often, whether and in what order. A claim that has
-# one needs it in its passage, with the exceptions that `quantities.py` makes.
+# one needs it in its passage, with the exceptions that `operators.py` makes.
 OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "all": {
-        "en": _words("all every each always any whatever everything everyone entirely"),
+        "en": _words("all every each any whatever everything everyone entirely"),
         "de": _words(
-            "alle allen aller alles allem jede jeder jedes jeden jedem immer stets sämtliche"
-            " sämtlichen jederzeit überall beliebige beliebigen beliebig"
+            "alle allen aller alles allem jede jeder jedes jeden jedem sämtliche"
+            " sämtlichen überall beliebige beliebigen beliebig"
         ),
     },
+    "always": {"en": _words("always"), "de": _words("immer stets jederzeit")},
     "most": {
         "en": _words("most mostly usually generally typically normally majority often frequently"),
         "de": _words(
@@ -156,7 +157,13 @@ CLAUSE_WORDS = {
 }  # fmt: skip
 # Two halves of a sentence are told apart by these.
 COORDINATORS = _words("and but or while whereas und oder aber während sondern jedoch")
-PASSIVE_AGENT = {"en": _words("by"), "de": _words("von vom durch")}
+PASSIVE_AGENT = {"en": _words("by through via"), "de": _words("von vom durch")}
+DETERMINERS = {
+    "en": _words("a an the its his her their our your my this that these those"),
+    "de": _words(
+        "der die das den dem des ein eine einen einem einer eines sein seine seinen ihr ihre ihren"
+    ),
+}
 PASSIVE = {
     "en": _words("is are was were be been being gets get"),
     "de": _words("wird werden wurde wurden worden geworden"),

@@ -89,7 +89,11 @@ def _about_one(one: Denial, other: Denial) -> bool:
 
 
 def _reaches(one: Denial, other: Denial, first: int) -> bool:
-    nearest = [token for token in other.reach if token.kind is not Kind.FAINT][:first]
+    nearest = [token for token in other.reach if token.kind is not Kind.FAINT]
+    if first == 1 and nearest and nearest[0].text.endswith("ing"):
+        # "Instead of storing the letter" denies the letter, too.
+        first = _NEAREST
+    nearest = nearest[:first]
     return any(
         near.keys & token.keys or (near.figure is not None and token.figure is not None)
         for near in nearest

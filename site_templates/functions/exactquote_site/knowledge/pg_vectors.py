@@ -152,7 +152,8 @@ class PgVectors:
     def _unit(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         if np.shape(query) != (self.dimension,):
             raise ValueError(f"a query of shape {np.shape(query)} for rows of {self.dimension}")
-        return unit(np.asarray(query)[np.newaxis])[0].astype(np.float32)
+        row: NDArray[np.float32] = unit(np.asarray(query)[np.newaxis])[0].astype(np.float32)
+        return row
 
     def _ask(self, work: Any) -> list[Any]:
         with self._asking:

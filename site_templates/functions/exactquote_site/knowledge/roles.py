@@ -1,21 +1,28 @@
 """Tells whether two sentences give the same parts to the same things.
 
 `A depends on B` and `B depends on A` have all words in common. Where two things change places
-around what stands between them, or change partners across a comma, nothing is confirmed.
+around what stands between them, or change partners across a comma, nothing is confirmed; where
+one sentence is passive and the other is not, they have to change places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from exactquote_site.knowledge.function_words import DIRECTIONS, PASSIVE, PASSIVE_AGENT
+from exactquote_site.knowledge.function_words import (
+    CONTRASTS,
+    DETERMINERS,
+    DIRECTIONS,
+)
 from exactquote_site.knowledge.statement import Kind, Statement, Token
 from exactquote_site.knowledge.stems import stem
+from exactquote_site.knowledge.voices import agent_place, is_passive
 
 _BESIDE = 2
 # Every pair is looked at; a claim has far fewer words than this.
 _WORDS_MAX = 60
+_DENIED = 2
 
 
 def swapped(
@@ -25,12 +32,15 @@ def swapped(
 
     `pairs` gives, for places of the claim, all places in the passage that match them.
     """
-    single = {ours: theirs[0] for ours, theirs in pairs.items() if len(theirs) == 1}
-    if len(single) > _WORDS_MAX:
+    if len(pairs) > _WORDS_MAX:
         return None
+    single = {ours: theirs[0] for ours, theirs in pairs.items() if len(theirs) == 1}
     return (
         _crossed(claim, passage, pairs)
         or _mirrored(claim, passage, single)
+        or _turned(claim, passage, pairs)
+        or _of_another(claim, passage, pairs)
+        or _contrasted(claim, passage, pairs)
         or _exchanged(claim, passage, single)
     )
 
@@ -61,38 +71,134 @@ def _mirrored(
     claim: Statement, passage: Statement, single: Mapping[int, int]
 ) -> tuple[Token, Token] | None:
     """Two things that change places around a word that stands between them in both."""
-    if _voice(claim) != _voice(passage):
-        return None
     ordered = sorted(single)
     things = [place for place in ordered if claim.tokens[place].says]
-    english = claim.language == "en"
     for x, y in combinations(things, 2):
         if single[x] < single[y]:
             continue
+        ends = claim.tokens[x], claim.tokens[y]
         for between in ordered:
             if not (x < between < y and single[y] < single[between] < single[x]):
                 continue
-            pivot = claim.tokens[between]
-            directs = pivot.text.casefold() in DIRECTIONS.get(claim.language, ())
-            # German puts any part of a sentence first; only a name or a preposition
-            # between two things says which is which.
-            ends = claim.tokens[x], claim.tokens[y]
-            if (
-                directs
-                and _next(claim, between) == y
-                and _next(passage, single[between]) == single[x]
-            ):
-                return ends
-            apart = between - x > 1 or single[x] - single[between] > 1
-            if pivot.kind is Kind.NAME and apart and (english or all(map(_is_thing, ends))):
-                return ends
-            there = passage.tokens[single[between]]
-            named = all(end.kind is Kind.NAME for end in ends)
-            together = named or len({claim.tokens[place].clause for place in (x, between, y)}) == 1
-            same_word = stem(pivot.text.casefold(), "en") == stem(there.text.casefold(), "en")
-            if english and pivot.kind is Kind.WORD and together and same_word:
+            if is_passive(claim, between) is not is_passive(passage, single[between]):
+                break
+            if _holds_apart(claim, passage, (x, between, y), single):
                 return ends
     return None
+
+
+def _holds_apart(
+    claim: Statement, passage: Statement, places: tuple[int, int, int], single: Mapping[int, int]
+) -> bool:
+    """Whether the word between two things says which of them is which."""
+    x, between, y = places
+    english = claim.language == "en"
+    pivot, there = claim.tokens[between], passage.tokens[single[between]]
+    ends = claim.tokens[x], claim.tokens[y]
+    # German puts any part of a sentence first; only a name or a preposition between two
+    # things says which is which.
+    if (
+        pivot.text.casefold() in DIRECTIONS.get(claim.language, ())
+        and _next(claim, between) == y
+        and _next(passage, single[between]) == single[x]
+    ):
+        return True
+    apart = between - x > 1 or single[x] - single[between] > 1
+    if pivot.kind is Kind.NAME and apart and (english or all(map(_is_thing, ends))):
+        return True
+    named = all(end.kind is Kind.NAME for end in ends)
+    together = named or len({claim.tokens[place].clause for place in places}) == 1
+    same_word = stem(pivot.text.casefold(), "en") == stem(there.text.casefold(), "en")
+    return english and pivot.kind in (Kind.WORD, Kind.FAINT) and together and same_word
+
+
+def _turned(
+    claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
+) -> tuple[Token, Token] | None:
+    """A verb with its object, of which the passage makes the subject, or its doer."""
+    if claim.language != "en":
+        return None
+    for place, theirs in sorted(pairs.items()):
+        object_ = _object(claim, place)
+        if object_ is None or object_ not in pairs or is_passive(claim, place):
+            continue
+        if all(_objects_to(passage, at, pairs[object_]) for at in theirs):
+            return claim.tokens[place], claim.tokens[object_]
+    return None
+
+
+def _object(statement: Statement, place: int) -> int | None:
+    """The place of a thing that a word has behind it with an article: "owns its parent"."""
+    tokens = statement.tokens
+    if tokens[place].kind not in (Kind.WORD, Kind.FAINT) or place + 1 >= len(tokens):
+        return None
+    article = tokens[place + 1]
+    if article.text.casefold() not in DETERMINERS.get(statement.language, ()):
+        return None
+    following = _next(statement, place + 1)
+    if following is None or tokens[following].clause != tokens[place].clause:
+        return None
+    return following
+
+
+def _objects_to(passage: Statement, at: int, objects: Sequence[int]) -> bool:
+    """Whether the word at a place isn't done to any of the objects, but they do it."""
+    if is_passive(passage, at):
+        agent = agent_place(passage, at)
+        return agent is not None and agent in objects
+    other = _object(passage, at)
+    clause = passage.tokens[at].clause
+    near = [place for place in objects if passage.tokens[place].clause == clause]
+    return other is not None and bool(near) and all(place < at for place in near)
+
+
+def _of_another(
+    claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
+) -> tuple[Token, Token] | None:
+    """A name and the word behind it, that the passage has behind another name only."""
+    for name, word in zip(claim.tokens, claim.tokens[1:], strict=False):
+        if name.kind is not Kind.NAME or name.place not in pairs or word.place not in pairs:
+            continue
+        plain = word.kind in (Kind.WORD, Kind.FAINT, Kind.OPERATOR)
+        if not plain or word.clause != name.clause:
+            continue
+        beside = [list(_names_beside(passage, at)) for at in pairs[word.place]]
+        if all(beside) and not any(at in pairs[name.place] for names in beside for at in names):
+            return name, word
+    return None
+
+
+def _names_beside(passage: Statement, place: int) -> Iterator[int]:
+    """The places of names right before a word, or right behind it."""
+    clause = passage.tokens[place].clause
+    for at in (place - 1, place + 1):
+        if 0 <= at < len(passage.tokens):
+            token = passage.tokens[at]
+            if token.kind is Kind.NAME and token.clause == clause:
+                yield at
+
+
+def _contrasted(
+    claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
+) -> tuple[Token, Token] | None:
+    """What the claim has behind "instead of", and the passage elsewhere."""
+    denied = set(_denied(passage))
+    for place in _denied(claim)[:1]:
+        if denied and place in pairs and denied.isdisjoint(pairs[place]):
+            return claim.tokens[place], passage.tokens[min(denied)]
+    return None
+
+
+def _denied(statement: Statement) -> list[int]:
+    """The places of what stands right behind each "instead of"."""
+    places: list[int] = []
+    for token in statement.tokens:
+        if token.text.casefold() in CONTRASTS:
+            behind = [t for t in statement.tokens[token.place + 1 :] if t.says]
+            if behind and statement.language == "en" and _gerund(behind[0]):
+                behind = behind[1:]
+            places += [t.place for t in behind[:_DENIED] if t.clause == behind[0].clause]
+    return places
 
 
 def _exchanged(
@@ -114,15 +220,6 @@ def _gerund(token: Token) -> bool:
     return token.kind in (Kind.WORD, Kind.FAINT) and token.text.casefold().endswith("ing")
 
 
-def _passive(statement: Statement, place: int) -> bool:
-    """Whether a word is said of what is acted on: "is read", "wird gelesen"."""
-    before = statement.tokens[max(0, place - _BESIDE) : place]
-    after = statement.tokens[place + 1 : place + 1 + _BESIDE]
-    near = before if statement.language == "en" else (*before, *after)
-    auxiliary = PASSIVE.get(statement.language, ())
-    return any(token.text.casefold() in auxiliary for token in near)
-
-
 def _next(statement: Statement, place: int) -> int | None:
     """The place of the first token behind another that says something."""
     return next((token.place for token in statement.tokens[place + 1 :] if token.says), None)
@@ -131,11 +228,6 @@ def _next(statement: Statement, place: int) -> int | None:
 def _is_thing(token: Token) -> bool:
     """Whether a German word is a noun or a name, which its capital or form tells."""
     return token.kind is not Kind.WORD or token.text[0].isupper()
-
-
-def _voice(statement: Statement) -> bool:
-    agents = PASSIVE_AGENT.get(statement.language, ())
-    return any(token.text.casefold() in agents for token in statement.tokens)
 
 
 def misplaced_figure(

@@ -197,7 +197,7 @@ def _words(written: str) -> Iterator[str]:
     """The word, or its parts where plain words are joined; without a genitive "'s"."""
     written = re.sub(r"'s?\Z", "", written)
     if written.startswith("-"):
-        yield written
+        yield from filter(None, re.split(r"-(?=[A-ZÄÖÜ][a-zäöüß]{2})", written))
         return
     # "response_class-Parameter": the name of a thing, and what the thing is.
     for part in re.split(r"-(?=[A-ZÄÖÜ][a-zäöüß]{2})", written):

@@ -73,7 +73,8 @@ class Multilingual:
         if not text:
             return np.zeros(DIMENSION, np.float32)
         made = _model().encode(parts(text)).astype(np.float64)
-        return unit(made.sum(axis=0, keepdims=True))[0].astype(np.float32)
+        row: NDArray[np.float32] = unit(made.sum(axis=0, keepdims=True))[0].astype(np.float32)
+        return row
 
 
 def parts(text: str) -> list[str]:

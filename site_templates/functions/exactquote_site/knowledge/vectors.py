@@ -110,17 +110,19 @@ class Vectors:
         return [(start + int(near[i]), float(scores[i])) for i in order]
 
     def cosines(self, query: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
-        """The cosine of each of these rows with `query`, as `top` has them.
+        """The cosine of each of these rows with `query`, to six places.
 
         Raises `ValueError` as `top` does, and `IndexError` for a row that isn't there.
         """
-        wanted = self.matrix[np.asarray(rows, np.int64)]
-        return [float(cosine) for cosine in _cosines(wanted, self._unit(query))]
+        single = self._unit(query).astype(np.float32)
+        cosines = self.matrix[np.asarray(rows, np.int64)] @ single
+        return [float(cosine) for cosine in np.round(cosines.astype(np.float64), 6)]
 
     def _unit(self, query: NDArray[np.float32]) -> NDArray[np.float64]:
         if np.shape(query) != (self.dimension,):
             raise ValueError(f"a query of shape {np.shape(query)} for rows of {self.dimension}")
-        return unit(np.asarray(query)[np.newaxis])[0]
+        row: NDArray[np.float64] = unit(np.asarray(query)[np.newaxis])[0]
+        return row
 
     def to_bytes(self) -> bytes:
         """The rows as a file; the same rows give the same bytes on any machine."""
@@ -193,7 +195,8 @@ def unit(matrix: NDArray[np.generic]) -> NDArray[np.float64]:
 
 def _cosines(matrix: NDArray[np.float32], exact: NDArray[np.float64]) -> NDArray[np.float64]:
     cosines = np.einsum("ij,j->i", matrix.astype(np.float64), exact)
-    return np.round(cosines, _SCORE_DECIMALS)
+    rounded: NDArray[np.float64] = np.round(cosines, _SCORE_DECIMALS)
+    return rounded
 
 
 def _by_largest(exact: NDArray[np.float64]) -> NDArray[np.float64]:

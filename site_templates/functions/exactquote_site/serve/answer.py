@@ -42,6 +42,8 @@ Outcome = Literal["answered", "unanswered", "declined", "passages"]
 
 QUOTES_MAX = 8
 # A visitor who reads slowly holds up a call; only what died may expire.
+# What other calls hold comes back, mostly, when they end.
+_BUSY_SECONDS = 10.0
 _LEASE_BEYOND_SECONDS = 300.0
 _LOG = logging.getLogger("exactquote")
 
@@ -197,6 +199,14 @@ async def answered(question: Question, desk: Desk, stream: bool) -> AsyncGenerat
             _LOG.warning("left", extra={"detail": failed.detail})
 
 
+def _unaffordable(language: str, desk: Desk, soon: bool, now: float) -> Failed:
+    """Without money there is no call: for today, or while other calls hold what is left."""
+    if soon:
+        return Failed("busy", phrase("busy", language, desk.config.texts), _BUSY_SECONDS)
+    text = phrase("paused", language, desk.config.texts)
+    return Failed("paused", text, DAY_SECONDS - now % DAY_SECONDS)
+
+
 def _unforeseen(error: Exception, language: str, texts: Texts) -> Failed:
     """The end of an answer whose store is down, or which met a bug of ours."""
     if isinstance(error, StoreDown):
@@ -235,21 +245,15 @@ async def _events(told: _Told, desk: Desk, stream: bool) -> AsyncGenerator[Event
                 yield event
         return
     asked = prompt(told.question, _given(desk, found), desk.entries, desk.config)
-    now = desk.clock()
+    now, worst = desk.clock(), worst_cost(asked, desk.config.provider)
     held = await anyio.to_thread.run_sync(
         lambda: desk.ledger.reserve(
-            worst_cost(asked, desk.config.provider),
-            desk.limit,
-            now,
-            desk.config.timeouts.total + _LEASE_BEYOND_SECONDS,
+            worst, desk.limit, now, desk.config.timeouts.total + _LEASE_BEYOND_SECONDS
         )
     )
     if held is None:
-        yield Failed(
-            "paused",
-            phrase("paused", told.language, desk.config.texts),
-            DAY_SECONDS - now % DAY_SECONDS,
-        )
+        spending = await anyio.to_thread.run_sync(desk.ledger.today, now)
+        yield _unaffordable(told.language, desk, spending.spent + worst <= desk.limit, now)
         return
     told.kind = "quotes" if desk.config.mode == "quotes" else "answer"
     start = Start(told.kind, build_id, told.language, words_only)
@@ -274,7 +278,7 @@ async def _modelled(
 ) -> AsyncGenerator[Event, None]:
     """One model call, from the reservation to its settlement."""
     assert desk.model is not None
-    resolver = Resolver(asked.given, desk.refusals)
+    resolver = Resolver(asked.given, desk.refusals, desk.entries)
     reader = ReplyReader()
     fault: ProviderFault | None = None
     paid = 0

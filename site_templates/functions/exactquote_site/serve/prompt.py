@@ -17,6 +17,7 @@ from exactquote_site.knowledge.chunk import Chunk
 from exactquote_site.serve.config import ChatConfig
 from exactquote_site.serve.dials import directives
 from exactquote_site.serve.requests import Question
+from exactquote_site.serve.segments import visible
 from exactquote_site.wire.allowlist import Entry
 from exactquote_site.wire.tokens import id_token
 
@@ -66,8 +67,8 @@ _DECLINED = """\
 9. The owner doesn't discuss: {topics}. Asked about one of these, set "answered" to false, \
 "sources" to ["declined"] and "answer" to "".
 """
-_FENCE = re.compile(r"<(?=\s*/?\s*(?:passages|reviewed|conversation)\b)", re.IGNORECASE)
-_TOKEN_START = re.compile(r"\[\[(?=\s*cite)", re.IGNORECASE)
+_FENCE = re.compile(r"[<＜﹤](?=\s*[/／]?\s*(?:passages|reviewed|conversation)\b)", re.IGNORECASE)
+_TOKEN_START = re.compile(r"[\[［]{2}(?=\s*cite)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def _block(chunk: Chunk, entries: Mapping[str, Entry], given: dict[str, Entry]) 
 
 def _as_data(text: str) -> str:
     """Corpus text on one line, unable to end its block or to pass for a token."""
-    return _TOKEN_START.sub("[ [", _FENCE.sub("‹", _one_line(text)))
+    return _TOKEN_START.sub("[ [", _FENCE.sub("‹", _one_line(visible(text))))
 
 
 def _one_line(text: str) -> str:

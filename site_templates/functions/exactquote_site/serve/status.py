@@ -27,7 +27,8 @@ def state(desk: Desk) -> State:
         return "off"
     if desk.model is None:
         return "passages"
-    if spending.spent + spending.reserved + opening_cost(desk) > desk.limit:
+    # What running calls hold may come back any moment: then an answer is busy, not paused.
+    if spending.spent + opening_cost(desk) > desk.limit:
         return "paused"
     return "words" if desk.words_only else "ready"
 
@@ -40,6 +41,7 @@ def told(desk: Desk) -> dict[str, object]:
         "build_id": config.build_id,
         "languages": config.languages,
         "mode": config.mode,
+        "body_bytes": config.limits.body_bytes,
         "question_chars": config.limits.question_chars,
         "history_pairs": config.limits.history_pairs,
         "suggestions": config.suggestions,
@@ -69,10 +71,14 @@ def _longest(desk: Desk) -> tuple[Chunk, ...]:
 
 
 def _stored(desk: Desk, language: str) -> str:
-    """What the panel says, always visible, of what is kept."""
-    store = desk.config.store
+    """What the panel says, always visible, of what is kept and handed on."""
+    store, texts = desk.config.store, desk.config.texts
     if store.conversations:
-        return phrase("stored", language, desk.config.texts, days=store.days)
-    if store.gaps:
-        return phrase("stored_gaps", language, desk.config.texts, days=store.days)
-    return phrase("not_stored", language, desk.config.texts)
+        kept = phrase("stored", language, texts, days=store.days)
+    elif store.gaps:
+        kept = phrase("stored_gaps", language, texts, days=store.days)
+    else:
+        kept = phrase("not_stored", language, texts)
+    if desk.config.leads.to:
+        return f"{kept} {phrase('mailed', language, texts)}"
+    return kept

@@ -87,7 +87,7 @@ class WholeAnswer:
             wait = body.get("error", {}).get("retry_after")
             headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
             if wait is not None:
-                headers["Retry-After"] = str(max(1, round(wait)))
+                headers["Retry-After"] = str(max(1, math.ceil(wait)))
             await JSONResponse(body, status, headers)(scope, receive, send)
             group.cancel_scope.cancel()
 

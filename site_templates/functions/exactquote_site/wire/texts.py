@@ -11,6 +11,7 @@ FIXED_TEXTS: Mapping[str, tuple[str, ...]] = {
     "busy": (),
     "declined": (),
     "hours": ("count",),
+    "mailed": (),
     "minutes": ("count",),
     "more": (),
     "not_stored": (),
