@@ -50,17 +50,19 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     goes on from there, if the rest doesn't fit, with a search that ends in that element: the
     part of the document behind it is never searched.
     """
+    bare = not (directive.end or directive.prefix or directive.suffix)
+    if bare and not page.generated:
+        return False
     parts = [directive.prefix or directive.start]
     if directive.end and directive.suffix:
         parts.append(directive.end)
     wanted = [fold_text(collapse(part), WIDE).text for part in parts]
-    if not (directive.end or directive.prefix or directive.suffix):
+    written = [fold_text(collapse(text), WIDE).text for text in page.generated]
+    if bare:
         # The marks of a `<q>` are found even by themselves.
-        return wanted[0] in page.generated and not wanted[0].isalnum()
-    for text in page.generated:
-        written = fold_text(collapse(text), WIDE).text
-        if any(part in written for part in wanted):
-            return True
+        return wanted[0] in written and not wanted[0].isalnum()
+    if any(part in text for text in written for part in wanted):
+        return True
     for run in page.runs:
         if run.start < span.end and run.kind in _OWN_TREES:
             text = fold_text(collapse(page.text[run.start : run.end]), WIDE).text
