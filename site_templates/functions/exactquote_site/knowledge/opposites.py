@@ -31,6 +31,7 @@ _OPPOSITES = tuple(
 
 
 def opposite_faults(claim: Statement, passage: Statement) -> Iterator[str]:
+    """Each word of the claim whose opposite the passage has in its place, in words."""
     said = {token.text.casefold() for token in passage.tokens}
     claimed = {token.text.casefold() for token in claim.tokens}
     for one, other in _OPPOSITES:

@@ -7,7 +7,7 @@ one sentence is passive and the other is not, they have to change places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from exactquote_site.knowledge.function_words import (
@@ -37,7 +37,7 @@ def swapped(
     single = {ours: theirs[0] for ours, theirs in pairs.items() if len(theirs) == 1}
     return (
         _crossed(claim, passage, pairs)
-        or _mirrored(claim, passage, single)
+        or _mirrored(claim, passage, pairs)
         or _turned(claim, passage, pairs)
         or _of_another(claim, passage, pairs)
         or _contrasted(claim, passage, pairs)
@@ -68,48 +68,68 @@ def _crossed(
 
 
 def _mirrored(
-    claim: Statement, passage: Statement, single: Mapping[int, int]
+    claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
 ) -> tuple[Token, Token] | None:
     """Two things that change places around a word that stands between them in both."""
-    ordered = sorted(single)
-    things = [place for place in ordered if claim.tokens[place].says]
+    single = {ours: theirs[0] for ours, theirs in pairs.items() if len(theirs) == 1}
+    things = [place for place in sorted(single) if claim.tokens[place].says]
     for x, y in combinations(things, 2):
-        if single[x] < single[y]:
+        if single[x] < single[y] or _marks(claim, (x, y)) == _marks(
+            passage, (single[x], single[y])
+        ):
             continue
-        ends = claim.tokens[x], claim.tokens[y]
-        for between in ordered:
-            if not (x < between < y and single[y] < single[between] < single[x]):
+        for between in range(x + 1, y):
+            inside = [at for at in pairs.get(between, ()) if single[y] < at < single[x]]
+            if not inside:
                 continue
-            if is_passive(claim, between) is not is_passive(passage, single[between]):
+            if is_passive(claim, between) is not is_passive(passage, inside[0]):
                 break
-            if _holds_apart(claim, passage, (x, between, y), single):
-                return ends
+            there = (single[x], inside[0], single[y])
+            if _holds_apart(claim, passage, (x, between, y), there):
+                return claim.tokens[x], claim.tokens[y]
     return None
 
 
+def _marks(statement: Statement, places: tuple[int, int]) -> tuple[str, ...]:
+    """The prepositions right before two things; nothing where they don't tell them apart."""
+    found = tuple(statement.tokens[place - 1].text.casefold() if place else "" for place in places)
+    known = DIRECTIONS.get(statement.language, ())
+    told = found[0] != found[1] and any(mark in known for mark in found)
+    return found if told else (f"{statement.text}",)
+
+
 def _holds_apart(
-    claim: Statement, passage: Statement, places: tuple[int, int, int], single: Mapping[int, int]
+    claim: Statement,
+    passage: Statement,
+    here: tuple[int, int, int],
+    there: tuple[int, int, int],
 ) -> bool:
     """Whether the word between two things says which of them is which."""
-    x, between, y = places
+    x, between, y = here
     english = claim.language == "en"
-    pivot, there = claim.tokens[between], passage.tokens[single[between]]
+    pivot, other = claim.tokens[between], passage.tokens[there[1]]
     ends = claim.tokens[x], claim.tokens[y]
     # German puts any part of a sentence first; only a name or a preposition between two
     # things says which is which.
     if (
         pivot.text.casefold() in DIRECTIONS.get(claim.language, ())
         and _next(claim, between) == y
-        and _next(passage, single[between]) == single[x]
+        and _next(passage, there[1]) == there[0]
     ):
         return True
-    apart = between - x > 1 or single[x] - single[between] > 1
-    if pivot.kind is Kind.NAME and apart and (english or all(map(_is_thing, ends))):
+    apart = between - x > 1 or there[0] - there[1] > 1
+    agreed = _has_agent(claim) is _has_agent(passage)
+    if pivot.kind is Kind.NAME and apart and agreed and (english or all(map(_is_thing, ends))):
         return True
     named = all(end.kind is Kind.NAME for end in ends)
-    together = named or len({claim.tokens[place].clause for place in places}) == 1
-    same_word = stem(pivot.text.casefold(), "en") == stem(there.text.casefold(), "en")
+    together = named or len({claim.tokens[place].clause for place in here}) == 1
+    same_word = stem(pivot.text.casefold(), "en") == stem(other.text.casefold(), "en")
+    same_word = same_word and _gerund(pivot) is _gerund(other)
     return english and pivot.kind in (Kind.WORD, Kind.FAINT) and together and same_word
+
+
+def _has_agent(statement: Statement) -> bool:
+    return any(token.text.casefold() == "by" for token in statement.tokens)
 
 
 def _turned(
@@ -119,6 +139,8 @@ def _turned(
     if claim.language != "en":
         return None
     for place, theirs in sorted(pairs.items()):
+        if claim.tokens[place].kind not in (Kind.WORD, Kind.FAINT):
+            continue
         object_ = _object(claim, place)
         if object_ is None or object_ not in pairs or is_passive(claim, place):
             continue
@@ -130,7 +152,7 @@ def _turned(
 def _object(statement: Statement, place: int) -> int | None:
     """The place of a thing that a word has behind it with an article: "owns its parent"."""
     tokens = statement.tokens
-    if tokens[place].kind not in (Kind.WORD, Kind.FAINT) or place + 1 >= len(tokens):
+    if tokens[place].kind in (Kind.NAME, Kind.FIGURE) or place + 1 >= len(tokens):
         return None
     article = tokens[place + 1]
     if article.text.casefold() not in DETERMINERS.get(statement.language, ()):
@@ -160,22 +182,48 @@ def _of_another(
         if name.kind is not Kind.NAME or name.place not in pairs or word.place not in pairs:
             continue
         plain = word.kind in (Kind.WORD, Kind.FAINT, Kind.OPERATOR)
-        if not plain or word.clause != name.clause:
+        # A German verb stands beside whatever the sentence begins or ends with.
+        if not plain or word.clause != name.clause or not _told_by_place(word, claim.language):
             continue
-        beside = [list(_names_beside(passage, at)) for at in pairs[word.place]]
-        if all(beside) and not any(at in pairs[name.place] for names in beside for at in names):
+        beside = [_name_before(passage, at) for at in _meant(claim, word, pairs)]
+        named = [
+            at
+            for at in beside
+            if at is not None
+            and at not in pairs[name.place]
+            and not _is_beside(at, word.place, pairs)
+        ]
+        if beside and len(named) == len(beside):
             return name, word
     return None
 
 
-def _names_beside(passage: Statement, place: int) -> Iterator[int]:
-    """The places of names right before a word, or right behind it."""
-    clause = passage.tokens[place].clause
-    for at in (place - 1, place + 1):
-        if 0 <= at < len(passage.tokens):
-            token = passage.tokens[at]
-            if token.kind is Kind.NAME and token.clause == clause:
-                yield at
+def _told_by_place(word: Token, language: str) -> bool:
+    return language == "en" or word.text[0].isupper()
+
+
+def _meant(claim: Statement, word: Token, pairs: Mapping[int, Sequence[int]]) -> Sequence[int]:
+    """The places of a word before what follows it in the claim; all, where there are none."""
+    following = _next(claim, word.place)
+    near = {
+        max((at for at in pairs[word.place] if at < end), default=-1)
+        for end in pairs.get(-1 if following is None else following, ())
+    }
+    return sorted(near - {-1}) or pairs[word.place]
+
+
+def _name_before(passage: Statement, place: int) -> int | None:
+    """The place of a name right before a word that is said of it."""
+    if not place or is_passive(passage, place):
+        return None
+    token = passage.tokens[place - 1]
+    same = token.clause == passage.tokens[place].clause
+    return token.place if token.kind is Kind.NAME and same else None
+
+
+def _is_beside(name: int, word: int, pairs: Mapping[int, Sequence[int]]) -> bool:
+    """Whether the claim has a name of the passage beside a word, too."""
+    return any(name in pairs.get(at, ()) for at in (word - 1, word + 1))
 
 
 def _contrasted(

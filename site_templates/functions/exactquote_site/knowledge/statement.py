@@ -136,6 +136,7 @@ _INSTRUCTS = {
     "de": re.compile(r"\b\w+en Sie\b"),
 }
 _SOMETIMES = re.compile(r"(?i)\b(?:(?:every )?now and then|at times|from time to time)\b")
+_WHENEVER = re.compile(r"(?i)\b(wann|wo|wie|was|wer) immer\b")
 _OTHER_THAN = re.compile(r"(?i)\b(?:instead of|rather than)\b")
 _SHORT_FORM = re.compile(r"\b(?:z\. ?B|d\. ?h|u\. ?a|o\. ?ä|e\.g|i\.e)\.")
 _DASH = re.compile(r"[\u2013\u2014\u2212]")
@@ -151,6 +152,7 @@ def _spelled(text: str) -> str:
         return f"{'will' if match[1] else 'shall' if match[2] else match[3] or 'can'} not"
 
     text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
+    text = _WHENEVER.sub(r"\1", text)
     text = _SOMETIMES.sub("sometimes", text)
     text = _OTHER_THAN.sub(RATHER_THAN, _NOT.sub(spelled, text))
     return _HAVE_TO.sub("must", text)

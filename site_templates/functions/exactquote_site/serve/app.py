@@ -29,9 +29,12 @@ from exactquote_site.knowledge.base import KnowledgeBase
 from exactquote_site.knowledge.embedders import (
     ASKING,
     Embedder,
+    EmbedderDown,
     EmbedderUnfit,
     open_embedder,
 )
+from exactquote_site.knowledge.stored import Header
+from exactquote_site.knowledge.vectors import Vectors, VectorStore
 from exactquote_site.serve import status
 from exactquote_site.serve.admin import TOKEN_CHARS_MIN, Admin, Answer
 from exactquote_site.serve.answer import Desk, Done, Event, Failed, Start, answered
@@ -143,7 +146,7 @@ def open_site(
     data = folder / DATA_FOLDER
     config = read_config(_read(folder, CHAT_PATH))
     allowlist = load_allowlist(lambda path: _read(data, path))
-    base = KnowledgeBase.load(lambda path: _read(data, path))
+    base = KnowledgeBase.load(lambda path: _read(data, path), _placed(config, environ))
     ids = {config.build_id, allowlist.build_id, base.header.build_id}
     if len(ids) != 1:
         raise WireError(f"the files are of different builds: {', '.join(sorted(ids))}")
@@ -180,6 +183,31 @@ def open_site(
         admin_token=token,
         clock=clock,
     )
+
+
+def _placed(
+    config: ChatConfig, environ: Mapping[str, str]
+) -> Callable[[Header, Vectors], VectorStore] | None:
+    """Where vectors are searched, if not in the memory of this process."""
+    name = config.embedding.postgres_env
+    if not name:
+        return None
+    url = environ.get(name, "")
+    if not url:
+        raise WireError(f"{name} isn't set; vectors are configured to be searched there")
+    try:
+        from exactquote_site.knowledge.pg_vectors import placed
+    except ImportError as missing:
+        raise WireError("vectors in PostgreSQL need the packages psycopg and pgvector") from missing
+    place = placed(url)
+
+    def loaded(header: Header, vectors: Vectors) -> VectorStore:
+        try:
+            return place(header, vectors)
+        except EmbedderDown as down:
+            raise StoreDown(str(down)) from None
+
+    return loaded
 
 
 def _read(folder: Path, path: str) -> bytes:

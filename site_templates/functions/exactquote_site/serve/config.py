@@ -42,6 +42,7 @@ class Embedding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     base_url: str = ""
     model: str = ""
     key_env: str = "EXACTQUOTE_EMBEDDINGS_KEY"
+    postgres_env: str = ""
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
