@@ -58,7 +58,7 @@ DOCUMENTS = [
 ]
 SIDECARS = sorted(CORPUS.rglob("*.citations.*"))
 MARKDOWN = MarkdownIt("commonmark").enable("table")
-INVARIANTS = 8
+INVARIANTS = 9
 SHARED_OPTIONS = "Shared options"
 # What click adds to each command by itself.
 HELP = {"-h", "--help"}
