@@ -154,7 +154,12 @@ def _figures(passage: Statement, missing: Sequence[Token]) -> Iterator[str]:
 
 
 def _negations(claim: Statement, passage: Statement) -> Iterator[str]:
-    said = {key for token in claim.tokens for key in token.keys if token.says}
+    said = {
+        key
+        for token in claim.tokens
+        for key in token.keys
+        if token.says or token.kind is Kind.FAINT
+    }
     ours, theirs = undenied(denials(claim), denials(passage), said)
     if ours:
         yield f'the claim says "{_written(ours)}", the passage doesn\'t say it of the same'

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    # Words are compared case-folded, which makes "ss" of "ß".
+    return frozenset(text.casefold().split())
 
 
 # What a paraphrase may add, drop or change without saying anything else.
@@ -117,7 +118,9 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
         ),
     },
     "must": {
-        "en": _words("must required requires require mandatory necessary needs need needed"),
+        "en": _words(
+            "must required requires require requiring mandatory necessary needs need needed"
+        ),
         "de": _words(
             "muss müssen musst müsste müssten erforderlich erforderliche erforderlichen notwendig"
             " nötig pflicht verpflichtend"
@@ -162,6 +165,7 @@ DETERMINERS = {
     "en": _words("a an the its his her their our your my this that these those"),
     "de": _words(
         "der die das den dem des ein eine einen einem einer eines sein seine seinen ihr ihre ihren"
+        " ihrer ihrem"
     ),
 }
 PASSIVE = {

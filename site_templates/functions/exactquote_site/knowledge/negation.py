@@ -89,7 +89,7 @@ def _about_one(one: Denial, other: Denial) -> bool:
 
 
 def _reaches(one: Denial, other: Denial, first: int) -> bool:
-    nearest = [token for token in other.reach if token.kind is not Kind.FAINT]
+    nearest = _strongest(other)
     if first == 1 and nearest and nearest[0].text.endswith("ing"):
         # "Instead of storing the letter" denies the letter, too.
         first = _NEAREST
@@ -106,8 +106,13 @@ def _touches(denial: Denial, said: Collection[str]) -> bool:
         # "Not all A are B" is about what is said of A and of B.
         both = [token for token in denial.reach if token.says][:_NEAREST]
         return all(not token.keys.isdisjoint(said) for token in both)
-    near = [token for token in denial.reach if token.kind is not Kind.FAINT][:_NEAREST]
+    near = _strongest(denial)[:_NEAREST]
     if near and denial.negator.text.casefold() == "without" and near[0].text.endswith("ing"):
         # "Without reading the file" denies the reading, not the file.
         near = near[:1]
     return any(not token.keys.isdisjoint(said) for token in near)
+
+
+def _strongest(denial: Denial) -> Sequence[Token]:
+    """What a negation reaches, faint words only where there is nothing else."""
+    return [token for token in denial.reach if token.kind is not Kind.FAINT] or denial.reach

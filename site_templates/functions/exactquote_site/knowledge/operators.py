@@ -64,7 +64,9 @@ def operator_faults(
     for operator, tokens in theirs.items():
         for token in tokens:
             hedged = operator in _HEDGES and ours.keys().isdisjoint(_HEDGES[operator])
-            if hedged and (operator == "except" or _precedes(passage, token, pairs)):
+            # "Perhaps" at the head of a sentence weakens all of it.
+            whole = operator == "except" or (operator == "may" and not token.place)
+            if hedged and (whole or _precedes(passage, token, pairs)):
                 yield f'the passage says "{token.text}", the claim doesn\'t'
             limited = operator in _LIMITS and ours.keys().isdisjoint(_LIMITS[operator])
             headed = operator in ("some", "many") and _preceded(passage, token, pairs)

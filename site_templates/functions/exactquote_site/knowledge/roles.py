@@ -38,6 +38,7 @@ def swapped(
     return (
         _crossed(claim, passage, pairs)
         or _mirrored(claim, passage, pairs)
+        or _marked_crosswise(claim, passage, single)
         or _turned(claim, passage, pairs)
         or _of_another(claim, passage, pairs)
         or _contrasted(claim, passage, pairs)
@@ -72,7 +73,12 @@ def _mirrored(
 ) -> tuple[Token, Token] | None:
     """Two things that change places around a word that stands between them in both."""
     single = {ours: theirs[0] for ours, theirs in pairs.items() if len(theirs) == 1}
-    things = [place for place in sorted(single) if claim.tokens[place].says]
+    things = [
+        place
+        for place in sorted(single)
+        if claim.tokens[place].says and _is_fixed(claim.tokens[place])
+    ]
+    directions = DIRECTIONS.get(claim.language, ())
     for x, y in combinations(things, 2):
         if single[x] < single[y] or _marks(claim, (x, y)) == _marks(
             passage, (single[x], single[y])
@@ -80,7 +86,8 @@ def _mirrored(
             continue
         for between in range(x + 1, y):
             inside = [at for at in pairs.get(between, ()) if single[y] < at < single[x]]
-            if not inside:
+            directs = claim.tokens[between].text.casefold() in directions
+            if not inside or not (directs or between in single):
                 continue
             if is_passive(claim, between) is not is_passive(passage, inside[0]):
                 break
@@ -88,6 +95,11 @@ def _mirrored(
             if _holds_apart(claim, passage, (x, between, y), there):
                 return claim.tokens[x], claim.tokens[y]
     return None
+
+
+def _is_fixed(token: Token) -> bool:
+    # An adverb may stand nearly anywhere.
+    return not token.text.endswith("ly")
 
 
 def _marks(statement: Statement, places: tuple[int, int]) -> tuple[str, ...]:
@@ -113,6 +125,7 @@ def _holds_apart(
     # things says which is which.
     if (
         pivot.text.casefold() in DIRECTIONS.get(claim.language, ())
+        and claim.tokens[x - 1].text.casefold() != pivot.text.casefold()
         and _next(claim, between) == y
         and _next(passage, there[1]) == there[0]
     ):
@@ -126,6 +139,39 @@ def _holds_apart(
     same_word = stem(pivot.text.casefold(), "en") == stem(other.text.casefold(), "en")
     same_word = same_word and _gerund(pivot) is _gerund(other)
     return english and pivot.kind in (Kind.WORD, Kind.FAINT) and together and same_word
+
+
+def _marked_crosswise(
+    claim: Statement, passage: Statement, single: Mapping[int, int]
+) -> tuple[Token, Token] | None:
+    """Two things whose prepositions change places: "from A to B", "to A from B"."""
+    if any(_has_agent(one) for one in (claim, passage)):
+        return None
+    kinds = (Kind.WORD, Kind.NAME, Kind.FAINT)
+    things = [place for place in sorted(single) if claim.tokens[place].kind in kinds]
+    for x, y in combinations(things, 2):
+        here = _mark(claim, x), _mark(claim, y)
+        there = _mark(passage, single[x]), _mark(passage, single[y])
+        if here[0] != here[1] and here == there[::-1] and None not in here:
+            return claim.tokens[x], claim.tokens[y]
+    return None
+
+
+_CONTRACTED = {"vom": "von", "zum": "zu", "zur": "zu", "ins": "in"}
+
+
+def _mark(statement: Statement, place: int) -> str | None:
+    """The preposition before a thing and its article; "" for an article alone, else None."""
+    articles = DETERMINERS.get(statement.language, ())
+    mark: str | None = None
+    for token in reversed(statement.tokens[max(0, place - _BESIDE) : place]):
+        folded = token.text.casefold()
+        if folded in DIRECTIONS.get(statement.language, ()):
+            return _CONTRACTED.get(folded, folded)
+        if folded not in articles:
+            return mark
+        mark = ""
+    return mark
 
 
 def _has_agent(statement: Statement) -> bool:
@@ -177,25 +223,38 @@ def _objects_to(passage: Statement, at: int, objects: Sequence[int]) -> bool:
 def _of_another(
     claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
 ) -> tuple[Token, Token] | None:
-    """A name and the word behind it, that the passage has behind another name only."""
+    """A thing and the word behind it, that the passage has behind another thing only."""
+    matched = {at: here for here, places in pairs.items() for at in places}
     for name, word in zip(claim.tokens, claim.tokens[1:], strict=False):
-        if name.kind is not Kind.NAME or name.place not in pairs or word.place not in pairs:
+        if not name.says or name.place not in pairs or word.place not in pairs:
             continue
-        plain = word.kind in (Kind.WORD, Kind.FAINT, Kind.OPERATOR)
+        plain = word.kind in (Kind.WORD, Kind.FAINT, Kind.OPERATOR) and _is_fixed(word)
         # A German verb stands beside whatever the sentence begins or ends with.
         if not plain or word.clause != name.clause or not _told_by_place(word, claim.language):
             continue
-        beside = [_name_before(passage, at) for at in _meant(claim, word, pairs)]
-        named = [
+        beside = [_thing_before(passage, at) for at in _meant(claim, word, pairs)]
+        others = [
             at
             for at in beside
             if at is not None
             and at not in pairs[name.place]
             and not _is_beside(at, word.place, pairs)
+            and _is_another(claim, passage.tokens[at], name, word, matched.get(at))
         ]
-        if beside and len(named) == len(beside):
+        if beside and len(others) == len(beside):
             return name, word
     return None
+
+
+def _is_another(claim: Statement, other: Token, name: Token, word: Token, here: int | None) -> bool:
+    """Whether a thing of the passage does what in the claim another one does."""
+    if here is None or (other.kind is Kind.NAME and name.kind is Kind.NAME):
+        joined = here is not None and abs(here - name.place) <= _BESIDE
+        return other.kind is Kind.NAME and name.kind is Kind.NAME and not joined
+    if word.kind is Kind.OPERATOR or is_passive(claim, word.place) or not _is_fixed(other):
+        return False
+    elsewhere = claim.tokens[here].half != name.half
+    return elsewhere or (here > word.place and _object(claim, word.place) is not None)
 
 
 def _told_by_place(word: Token, language: str) -> bool:
@@ -212,13 +271,13 @@ def _meant(claim: Statement, word: Token, pairs: Mapping[int, Sequence[int]]) ->
     return sorted(near - {-1}) or pairs[word.place]
 
 
-def _name_before(passage: Statement, place: int) -> int | None:
-    """The place of a name right before a word that is said of it."""
-    if not place or is_passive(passage, place):
+def _thing_before(passage: Statement, place: int) -> int | None:
+    """The place of a thing right before a word that is said of it."""
+    if not place or is_passive(passage, place) or _gerund(passage.tokens[place]):
         return None
     token = passage.tokens[place - 1]
     same = token.clause == passage.tokens[place].clause
-    return token.place if token.kind is Kind.NAME and same else None
+    return token.place if token.says and same else None
 
 
 def _is_beside(name: int, word: int, pairs: Mapping[int, Sequence[int]]) -> bool:

@@ -137,6 +137,8 @@ _INSTRUCTS = {
 }
 _SOMETIMES = re.compile(r"(?i)\b(?:(?:every )?now and then|at times|from time to time)\b")
 _WHENEVER = re.compile(r"(?i)\b(wann|wo|wie|was|wer) immer\b")
+_EACH_OTHER = re.compile(r"(?i)\beach other\b")
+_AS_SOON_AS = re.compile(r"(?i)\bas soon as\b")
 _OTHER_THAN = re.compile(r"(?i)\b(?:instead of|rather than)\b")
 _SHORT_FORM = re.compile(r"\b(?:z\. ?B|d\. ?h|u\. ?a|o\. ?ä|e\.g|i\.e)\.")
 _DASH = re.compile(r"[\u2013\u2014\u2212]")
@@ -153,6 +155,7 @@ def _spelled(text: str) -> str:
 
     text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
     text = _WHENEVER.sub(r"\1", text)
+    text = _AS_SOON_AS.sub("when", _EACH_OTHER.sub("themselves", text))
     text = _SOMETIMES.sub("sometimes", text)
     text = _OTHER_THAN.sub(RATHER_THAN, _NOT.sub(spelled, text))
     return _HAVE_TO.sub("must", text)

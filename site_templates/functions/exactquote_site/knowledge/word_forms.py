@@ -80,7 +80,7 @@ def _german_forms(root: str) -> Iterator[str]:
 def _by_form(text: str) -> dict[str, tuple[str, ...]]:
     """Forms with their base, from lines of a base and its forms."""
     bases: dict[str, tuple[str, ...]] = {}
-    for line in text.strip().split("|"):
+    for line in text.casefold().strip().split("|"):
         base, *forms = line.split()
         for form in forms:
             bases[form] = (*bases.get(form, ()), base)
@@ -130,7 +130,7 @@ def _groups(language: str) -> dict[str, tuple[str, ...]]:
     """The groups that a stem is in, each as a key that no word can be."""
     groups: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(SAME.get(language, ())):
-        for word in line.split():
+        for word in line.casefold().split():
             root = stem(word, language)
             groups[root] = (*groups.get(root, ()), f"={number}")
     return groups
