@@ -190,4 +190,5 @@ def test_pieces_or_whole_is_the_same(pieces: list[str]) -> None:
     whole = shown("".join(pieces))
     assert shown(*pieces) == whole
     assert shown(*"".join(pieces)) == whole
-    assert not HALF_TOKEN.search(whole[0])
+    # A refusal that was taken out may have been glued to letters that look like a token's.
+    assert whole[1][2] or not HALF_TOKEN.search(whole[0])

@@ -246,7 +246,11 @@ def test_prevents_a_match_inside_one_visible_character(tmp_path: Path) -> None:
     assert exit_code == 1
     verdicts = statuses(report)
     assert {id for id in cut if verdicts[id] == "bound"} == set()
-    assert {id: verdicts[id] for id in whole} == dict.fromkeys(whole, "bound")
+    # Firefox finds no end of a word behind a detached accent, so nothing can land there.
+    unreachable = dict.fromkeys(("decomposed-whole", "marks-whole"), "EQ013")
+    wanted = dict.fromkeys(whole, "bound") | unreachable
+    assert {id: verdicts[id] for id in whole} == wanted
+    whole = {id: text for id, text in whole.items() if id not in unreachable}
     shown = {one["id"]: one["quote"] for one in report["citations"]}
     for id, text in whole.items():
         assert unicodedata.normalize("NFC", shown[id]) == unicodedata.normalize("NFC", text)

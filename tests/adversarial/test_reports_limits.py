@@ -94,8 +94,15 @@ def test_prevents_a_long_page_from_being_cut_silently(tmp_path: Path) -> None:
         "quoted": "The innermost words.",
         "last": "The very last words.",
     }
+    # Vectors of so many sentences take a minute, and have no part in this.
+    words = '[knowledge]\nembedder = "none"\n'
     exit_code, report, out = run_build(
-        tmp_path, {"long.md": page, "long.citations.json": cites("long", wanted)}
+        tmp_path,
+        {
+            "long.md": page,
+            "long.citations.json": cites("long", wanted),
+            "exactquote.toml": words,
+        },
     )
     assert exit_code == 0, report["diagnostics"]
     assert statuses(report) == dict.fromkeys(wanted, "bound")
@@ -105,7 +112,9 @@ def test_prevents_a_long_page_from_being_cut_silently(tmp_path: Path) -> None:
 
 def test_prevents_repeated_sentences_from_taking_squared_time(tmp_path: Path) -> None:
     page = "# Log\n\n" + "It hums. " * 5_000 + "\n"
-    exit_code, _, _ = run_build(tmp_path, {"ok.md": OK, "log.md": page})
+    words = '[knowledge]\nembedder = "none"\n'
+    files = {"ok.md": OK, "log.md": page, "exactquote.toml": words}
+    exit_code, _, _ = run_build(tmp_path, files)
     assert exit_code == 0
 
 
