@@ -54,7 +54,7 @@ def start_redis() -> Iterator[str]:
     """A new Redis that keeps nothing; yields its URL."""
     program = shutil.which("redis-server")
     if program is None:
-        _missing("redis-server isn't installed")
+        missing("redis-server isn't installed")
     with _folder() as (folder, user):
         port = free_port()
         options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder)]
@@ -81,7 +81,7 @@ def _postgres_programs(pgvector: bool) -> Path:
     for folder in found:
         if not pgvector or (_shared(folder) / "extension/vector.control").exists():
             return folder
-    _missing("there is no PostgreSQL with pgvector" if pgvector else "there is no PostgreSQL")
+    missing("there is no PostgreSQL with pgvector" if pgvector else "there is no PostgreSQL")
     raise AssertionError
 
 
@@ -102,7 +102,8 @@ def _shared(programs: Path) -> Path:
     return Path(told.stdout.decode().strip())
 
 
-def _missing(reason: str) -> None:
+def missing(reason: str) -> None:
+    """A part that a test needs isn't here: it skips, and under CI it fails."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import itertools
 import json
 import os
@@ -40,7 +41,7 @@ from exactquote_site.knowledge.openai_endpoint import (
     batches,
 )
 from exactquote_site.knowledge.use_multilingual import PART_CHARS_MAX, Multilingual, parts
-from tests.servers import free_port
+from tests.servers import free_port, missing
 
 ROOT = Path(__file__).parents[1]
 LONG = "The gate runs before anything is written, and each page is read as a browser has it. " * 40
@@ -205,7 +206,8 @@ def test_parts_lose_nothing_and_are_of_about_one_length(text: str, count: int) -
 
 
 def test_wordllama_makes_vectors_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("wordllama", reason="the extra wordllama isn't installed")
+    if importlib.util.find_spec("wordllama") is None:
+        missing("the extra wordllama isn't installed")
 
     def refuse(*_: object) -> None:
         raise AssertionError("it went to the network")

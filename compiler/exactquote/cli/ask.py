@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from exactquote.cli.options import Options, with_options
+from exactquote.cli.options import Options, dist_option, with_options
 from exactquote.cli.speak import say
 from exactquote.disk.refusal import Refusal
 
@@ -31,13 +31,7 @@ of ours
 
 @click.command("ask", epilog=_EPILOG)
 @click.argument("question")
-@click.option(
-    "--dist",
-    default=Path("dist"),
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Folder of the built site.",
-)
+@dist_option()
 @click.option(
     "-n",
     "--count",

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from exactquote.cli.options import dist_option
 from exactquote.disk.refusal import Refusal
 from exactquote.emit.functions import FOLDER
 from exactquote_site.serve.config import CHAT_PATH, ChatConfig, read_config
@@ -24,13 +25,8 @@ def with_store(command: Callable[..., int]) -> Callable[..., int]:
         "--store",
         help="URL of the store, instead of the one that the function would use here.",
     )(command)
-    return click.option(
-        "--dist",
-        default=Path("dist"),
-        show_default=True,
-        type=click.Path(path_type=Path),
-        help="Folder of the built site.",
-    )(command)
+    found: Callable[..., int] = dist_option()(command)
+    return found
 
 
 def function_folder(dist: Path) -> Path:

@@ -38,6 +38,17 @@ def folder_argument(metavar: str = "[DIR]") -> Callable[[Any], Any]:
     )
 
 
+def dist_option() -> Callable[[Any], Any]:
+    """The folder of a built site that a command looks into."""
+    return click.option(
+        "--dist",
+        default=Path("dist"),
+        show_default=True,
+        type=click.Path(path_type=Path),
+        help="Folder of the built site.",
+    )
+
+
 def default_folder(folder: Path | None) -> Path:
     """The folder given, or the one that is meant when none is."""
     if folder is not None:

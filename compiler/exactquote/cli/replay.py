@@ -9,6 +9,7 @@ import click
 
 from exactquote.cli.kept import counted, json_line
 from exactquote.cli.knowledge import open_allowlist
+from exactquote.cli.options import dist_option
 from exactquote.cli.speak import say
 from exactquote.disk.refusal import Refusal
 from exactquote.report.visible import visible
@@ -36,13 +37,7 @@ of ours
 
 @click.command("replay", epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--dist",
-    default=Path("dist"),
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Folder of the built site.",
-)
+@dist_option()
 @click.option("--question", help="Verify that the answer was to this question.")
 @click.option("--json", "as_json", is_flag=True, help="One object on standard output.")
 def command(file: Path, dist: Path, question: str | None, as_json: bool) -> int:

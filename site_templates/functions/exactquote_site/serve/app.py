@@ -38,7 +38,7 @@ from exactquote_site.knowledge.vectors import Vectors, VectorStore
 from exactquote_site.serve import status
 from exactquote_site.serve.admin import TOKEN_CHARS_MIN, Admin, Answer
 from exactquote_site.serve.answer import Desk, Done, Event, Failed, Start, answered
-from exactquote_site.serve.config import CHAT_PATH, ChatConfig, Rates, read_config
+from exactquote_site.serve.config import CHAT_PATH, ChatConfig, Limits, Rates, read_config
 from exactquote_site.serve.figures import Figures
 from exactquote_site.serve.files import site_files
 from exactquote_site.serve.leads import leads
@@ -268,11 +268,7 @@ async def _chat(request: Request) -> ASGIApp:
     site: Site = request.app.state.site
     limits = site.config.limits
     try:
-        body = await _body(request, limits.body_bytes)
-        if body is None:
-            raise too_long(limits)
-        require_json(request.headers.get("content-type", ""))
-        question = read_question(body, limits)
+        question = read_question(await _posted(request, limits), limits)
     except Refused as refused:
         return _refused(refused, request, site)
     language = language_of(question.question, question.locale, site.config.languages)
@@ -316,6 +312,15 @@ def _spot(site: Site, request: Request, question: Question) -> None:
     if not site.callers.wait(visitor):
         site.outbox.put(uuid.uuid4().hex, body, now)
         site.callers.count(visitor)
+
+
+async def _posted(request: Request, limits: Limits) -> bytes:
+    """The body of a request that posts JSON. Raises `Refused`, for its length first."""
+    body = await _body(request, limits.body_bytes)
+    if body is None:
+        raise too_long(limits)
+    require_json(request.headers.get("content-type", ""))
+    return body
 
 
 async def _body(request: Request, limit: int) -> bytes | None:
@@ -380,11 +385,7 @@ async def _feedback(request: Request) -> Response:
     site: Site = request.app.state.site
     limits = site.config.limits
     try:
-        body = await _body(request, limits.body_bytes)
-        if body is None:
-            raise too_long(limits)
-        require_json(request.headers.get("content-type", ""))
-        told = read_rating(body, limits)
+        told = read_rating(await _posted(request, limits), limits)
     except Refused as refused:
         return _refused(refused, request, site)
     rating = Feedback(told.answer, site.clock(), told.good, told.words.strip())
