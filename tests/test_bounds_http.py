@@ -431,7 +431,9 @@ def test_prevents_processes_from_overspending_by_a_nano(
     with start_processes(tmp_path, PROCESSES, EXACTQUOTE_STORE_URL=store) as urls:
         ended = asyncio.run(ask_all([url for url in urls for _ in range(CALLS)]))
         assert len(ended) == PROCESSES * CALLS
-        assert set(ended) == {"answered", "paused"}
+        # A call that finds the rest of the budget set aside for others is told to come again.
+        assert "answered" in ended
+        assert set(ended) <= {"answered", "busy", "paused"}
         # What was only set aside is free again; now to the end of what can be paid.
         while (one := asyncio.run(ask_all([urls[0]])))[0] == "answered":
             ended += one

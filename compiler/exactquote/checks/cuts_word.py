@@ -7,7 +7,7 @@ import re
 from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
-from exactquote.rendered.edges import inside_word
+from exactquote.rendered.edges import Inside, inside_word
 from exactquote.rendered.page import Page
 
 _WORD_END = re.compile(r"[\s\x00]")
@@ -15,7 +15,7 @@ _WORD_END = re.compile(r"[\s\x00]")
 
 def check(written: Written, span: Span, page: Page, site: Site) -> Diagnostic | None:
     """A fault when an edge of the span is no edge of a word in every browser."""
-    starts, ends = inside_word(page.text, span.start), inside_word(page.text, span.end)
+    starts, ends = _inside(page, span.start, span.start), _inside(page, span.end, span.end - 1)
     if starts == ends == "no":
         return None
     edge, at = ("begins", span.start) if starts != "no" else ("ends", span.end)
@@ -40,6 +40,12 @@ def whole_words(page: Page, span: Span) -> Span:
     while end < run.end and inside_word(page.text, end) != "no":
         end += 1
     return Span(start, end)
+
+
+def _inside(page: Page, at: int, within: int) -> Inside:
+    """Whether `at` is inside a word of the run that holds offset `within`."""
+    run = page.runs[page.run_at(within)]
+    return inside_word(page.text[run.start : run.end], at - run.start)
 
 
 def _around(page: Page, at: int) -> str:
