@@ -81,7 +81,10 @@ def answering(
 ) -> list[Link]:
     opened: list[Link] = []
 
-    def judge(links: Sequence[Link], names: Sequence[Any], heard: Any) -> list[Result]:
+    def judge(
+        links: Sequence[Link], names: Sequence[Any], heard: Any, *, workers: int
+    ) -> list[Result]:
+        assert workers >= 1
         opened.extend(links)
         results = []
         for link in links:
@@ -239,7 +242,7 @@ def test_a_browser_that_is_missing_is_named_with_its_cure(
 def test_a_browser_that_does_not_start_is_no_finding(
     run: Any, answers: list[Link], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def judge(*args: object) -> list[Result]:
+    def judge(*args: object, **named: object) -> list[Result]:
         raise Unavailable("firefox does not start: no display")
 
     monkeypatch.setattr(land, "judge", judge)

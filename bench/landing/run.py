@@ -38,8 +38,8 @@ from exactquote.report.landing import Asked, outcome
 from exactquote.report.stats import kind, shape, why
 
 CORPORA = ("rustbook", "fastapi-de", "react-zh", "otel-en")
-SAMPLE = 100
-WEBKIT_SAMPLE = 20
+SAMPLE = 500
+WEBKIT_SAMPLE = 50
 REMAINDER = 20
 CITATIONS = 200
 SEED = 7

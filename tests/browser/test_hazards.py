@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exactquote.browsers.oracle import Link
-from exactquote.cli.land import watch_pages
+from exactquote.cli.land import hazards_seen
 from exactquote.report.landing import Asked
 from tests.browser.landing import Browsers
 
@@ -47,7 +47,7 @@ def test_what_a_page_does_is_told(browsers: Browsers, script: str, said: str) ->
     assert browsers["chromium"]
     site = {"dir/page.html": page(script), "dir/other.html": page("")}
     link = Link("dir/page.html#:~:text=The%20store%20is%20small.", "The store is small.")
-    found = watch_pages(site, [Asked("a", link, True)], ["chromium"])
+    found = hazards_seen(site, [Asked("a", link, True)], ["chromium"])
     assert [one.page for one in found] == ["dir/page.html"] * bool(said), found
     assert all(said in one.message and one.help for one in found)
 
@@ -56,8 +56,8 @@ def test_a_page_without_scripts_is_not_watched(monkeypatch: pytest.MonkeyPatch) 
     def started(name: str) -> None:
         raise AssertionError("a browser was started")
 
-    monkeypatch.setattr("exactquote.cli.land.open_browser", started)
+    monkeypatch.setattr("exactquote.browsers.watch_pages.Browser", started)
     site = {"page.html": TEXT.encode()}
-    assert watch_pages(site, [Asked("a", Link("page.html#a", "x"), True)], ["chromium"]) == ()
+    assert hazards_seen(site, [Asked("a", Link("page.html#a", "x"), True)], ["chromium"]) == ()
     site = {"page.html": page("")}
-    assert watch_pages(site, [Asked("a", Link("page.html#a", "x"), True)], ["firefox"]) == ()
+    assert hazards_seen(site, [Asked("a", Link("page.html#a", "x"), True)], ["firefox"]) == ()

@@ -33,7 +33,7 @@ _TYPES = {
 
 
 class Server:
-    """A running server. Queries are ignored but for `paint`; nothing may be cached.
+    """A running server. Queries are ignored but for `paint`; no page may be cached.
 
     `site` is read at each request, so pages may be added to a mapping while it is served.
     Its keys have no leading slash. `headers` are sent with the page of that path.
@@ -125,7 +125,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             status, headers, body = server.respond(self.path)
             self.send_response(status)
-            for name, value in {"Cache-Control": "no-store", **headers}.items():
+            for name, value in {"Cache-Control": _lifetime(headers), **headers}.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -138,6 +138,11 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             """Say nothing: output belongs to whoever runs the browsers."""
 
     return Handler
+
+
+def _lifetime(headers: Mapping[str, str]) -> str:
+    # Each landing loads its page anew; the styles and scripts of a site are the same for all.
+    return "no-store" if "html" in headers.get("Content-Type", "") else "max-age=600"
 
 
 def _type(name: str) -> str:

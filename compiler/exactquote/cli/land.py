@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import re
 import time
@@ -25,11 +26,11 @@ from exactquote.browsers.oracle import (
     Unavailable,
     find_browsers,
     judge,
-    open_browser,
 )
 from exactquote.browsers.reading import BEFORE_CHARS
 from exactquote.browsers.same_text import bare
 from exactquote.browsers.server import Server
+from exactquote.browsers.watch_pages import watch_pages
 from exactquote.cli.options import ManyCitations, Options, with_options
 from exactquote.cli.run import progress, settings_for
 from exactquote.cli.speak import say
@@ -47,6 +48,8 @@ from exactquote_site.wire.allowlist import WireError, load_allowlist
 SAMPLE = 100
 SEED = 1
 
+# Processes of each browser; more of them only wait for one another.
+_WORKERS_MAX = 4
 _SHOWN = frozenset({Kind.TEXT, Kind.CHROME})
 _BUILD_META = re.compile(rb'<meta name="exactquote-build" content="([^"]*)">')
 # A page of which nothing runs can't do anything to its links.
@@ -173,7 +176,9 @@ def command(
     asked = links.told_apart((*links.cited, *drawn))
     with progress(options) as line:
         label = f"opening links in {', '.join(browsers)}:"
-        hazards = watch_pages(site, asked, browsers)
+        hazards = hazards_seen(
+            site, asked, browsers, lambda done, of: line("watching pages in chromium:", done, of)
+        )
         results, seconds = open_links(site, asked, browsers, lambda done, of: line(label, done, of))
     landed = Landed(
         links.build_id,
@@ -405,8 +410,11 @@ def draw(others: Sequence[Asked], count: int, seed: int) -> tuple[Asked, ...]:
     return tuple(others[number] for number in sorted(kept))
 
 
-def watch_pages(
-    site: Path | Mapping[str, bytes], asked: Iterable[Asked], browsers: Sequence[BrowserName]
+def hazards_seen(
+    site: Path | Mapping[str, bytes],
+    asked: Iterable[Asked],
+    browsers: Sequence[BrowserName],
+    heard: Callable[[int, int], None] | None = None,
 ) -> tuple[Hazard, ...]:
     """What pages with scripts do against the links into them; only Chromium can be asked.
 
@@ -417,7 +425,6 @@ def watch_pages(
         first.setdefault(unquote(one.link.url.partition("#")[0]), one.link.url)
     if "chromium" not in browsers:
         return ()
-    found: list[Hazard] = []
     with Server(site) as server:
         hrefs = {
             page: href
@@ -427,13 +434,14 @@ def watch_pages(
         if not hrefs:
             return ()
         try:
-            with open_browser("chromium") as browser:
-                for page, href in hrefs.items():
-                    for message, cure in browser.watch(server.url(href)):
-                        found.append(Hazard(page, message, cure))
+            seen = watch_pages([server.url(href) for href in hrefs.values()], heard)
         except Unavailable as missing:
             raise Refusal(str(missing)) from None
-    return tuple(found)
+    return tuple(
+        Hazard(page, message, cure)
+        for page, told in zip(hrefs, seen, strict=True)
+        for message, cure in told
+    )
 
 
 def open_links(
@@ -461,7 +469,8 @@ def open_links(
         links = [replace(link, url=server.url(link.url)) for link in hrefs]
         started = time.monotonic()
         try:
-            results = judge(links, browsers, on_result) if links else []
+            workers = max(1, min(_WORKERS_MAX, (os.cpu_count() or 1) // len(browsers)))
+            results = judge(links, browsers, on_result, workers=workers) if links else []
         except Unavailable as missing:
             raise Refusal(str(missing)) from None
     return tuple(results), seconds
