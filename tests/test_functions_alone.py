@@ -40,6 +40,16 @@ except ImportError:
     print("alone", ours, all(place.startswith({folder!r}) for place in places), flush=True)
 uvicorn.run(app, port={port}, log_level="warning")
 """
+# One call for each event that is read, as a host of functions makes it.
+HANDLED = """
+import json, sys
+sys.path[:0] = [{packages!r}, {folder!r}]
+from mangum import Mangum
+from main import app
+handler = Mangum(app)
+for event in json.load(sys.stdin):
+    print(json.dumps(handler(event, None)))
+"""
 
 
 def needed(requirements: str) -> dict[str, Distribution]:
@@ -139,3 +149,47 @@ def test_the_folder_runs_alone_with_its_own_requirements(folder: Path, tmp_path:
     quotes = [part["quote"] for part in answer["segments"] if part["type"] == "quote"]  # type: ignore[attr-defined]
     assert "The kiln is fired on Fridays only." in quotes
     assert not list(folder.rglob("__pycache__"))
+
+
+def test_a_host_of_functions_is_answered_through_an_adapter(folder: Path, tmp_path: Path) -> None:
+    distributions = needed((folder / "requirements.txt").read_text() + "mangum\n")
+    packages = copied(distributions, tmp_path)
+    body = json.dumps({"question": "When is the kiln fired?"})
+    events = [event("GET", "/api/status"), event("POST", "/api/chat", body)]
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-B",
+            "-c",
+            HANDLED.format(packages=str(packages), folder=str(folder)),
+        ],
+        input=json.dumps(events).encode(),
+        env={"PATH": os.defpath, "TMPDIR": str(folder.parent)},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr.decode()
+    status, answer = map(json.loads, ended.stdout.splitlines())
+    assert (status["statusCode"], json.loads(status["body"])["state"]) == (200, "passages")
+    told = json.loads(answer["body"])
+    assert (answer["statusCode"], told["outcome"]) == (200, "passages")
+    quotes = [part["quote"] for part in told["segments"] if part["type"] == "quote"]
+    assert "The kiln is fired on Fridays only." in quotes
+
+
+def event(method: str, path: str, body: str = "") -> dict[str, object]:
+    """A request as API Gateway hands it on, payload format 2.0."""
+    http = {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1"}
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {"host": "example.org", "content-type": "application/json"},
+        "requestContext": {"domainName": "example.org", "http": http, "stage": "$default"},
+        "body": body,
+        "isBase64Encoded": False,
+    }
