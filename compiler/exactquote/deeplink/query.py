@@ -5,9 +5,11 @@ A place fits surely, or may fit: where browsers of its kind can't be foretold it
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category
 
@@ -91,7 +93,11 @@ class Query:
             before = self._prefix_fits(start, at) if inner.start else "yes"
             after = self._suffix_fits(end, at + len(self.start)) if inner.end else "yes"
             if before != "no" and after != "no":
-                yield start, end, sure and before == after == "yes" and self.searchable
+                yield (
+                    start,
+                    end,
+                    sure and before == after == "yes" and _is_searchable(self.directive),
+                )
 
     def starts_of(self, folded: str) -> Iterator[tuple[int, int, bool]]:
         """(start, end, sure) of each match of a folded text, inside words too."""
@@ -110,15 +116,6 @@ class Query:
             fits = self._suffix_fits(end, at + len(self.end)) if inner.end else "yes"
             if fits != "no":
                 yield start, end, sure and fits == "yes"
-
-    @property
-    def searchable(self) -> bool:
-        """Whether browsers search for each of its characters as they stand."""
-        return not any(
-            _UNSEARCHABLE.search(part)
-            or (not part.isascii() and (_marks_a_symbol(part) or any(map(is_new, part))))
-            for part in parts_of(self.directive)
-        )
 
     def _find(
         self, folded: str, asked: str, after: int, inner: _Inner
@@ -339,13 +336,30 @@ def _selects(raw: str, offset: int) -> bool:
     return raw[offset - 1] not in _INVISIBLE and raw[offset - 1] not in _SKIPPED
 
 
+# Each browser is asked in turn.
+@lru_cache(maxsize=8)
+def _is_searchable(directive: Directive) -> bool:
+    """Whether browsers search for each of its characters as they stand."""
+    for part in parts_of(directive):
+        if _UNSEARCHABLE.search(part):
+            return False
+        if not part.isascii() and (
+            _marks_a_symbol(part) or any(is_new(c) for c in set(part) if not c.isascii())
+        ):
+            return False
+    return True
+
+
 def _marks_a_symbol(part: str) -> bool:
     """Whether an accent stands on a symbol, as in a struck-out relation: Firefox keeps it there.
 
     It skips the same accent in what is asked for.
     """
-    marks = (at for at in range(1, len(part)) if part[at] in SIGNS)
-    return any(category(part[at - 1]) in ("Sm", "So") for at in marks)
+    return any(
+        category(before) in ("Sm", "So") and mark in SIGNS
+        for before, mark in itertools.pairwise(part)
+        if not mark.isascii()
+    )
 
 
 def _folded_back(text: str, at: int) -> int:
