@@ -60,7 +60,8 @@ def test_whole_words_that_occur_once_are_bound(made: tuple[str, Page, str]) -> N
     html, page, quote = made
     # Alternative texts are on no page, and still a browser may find them.
     everything = widest(page.text + " small night hidden words the cache store")
-    assume(everything.count(widest(quote)) == 1)
+    # "a a" is twice in "a a a".
+    assume(len(re.findall(f"(?={re.escape(widest(quote))})", everything)) == 1)
     # Firefox finds no end of a word behind a mark that it skips.
     assume(unicodedata.category(quote[-1]) != "Mn")
     built = verdicts(html, [quote])

@@ -329,11 +329,14 @@ def drops(text: str, offset: int, fold: Fold = FIREFOX) -> bool:
 def _selects(raw: str, offset: int) -> bool:
     """Whether a variation selector there belongs to the sign before it, as to a heart in colour.
 
-    Browsers read the two as one, and a word may end behind them.
+    Browsers read them as one, with a second selector too, and a word may end behind them.
     """
-    if offset < 1 or raw[offset] not in _SELECTORS:
+    if raw[offset] not in _SELECTORS:
         return False
-    return raw[offset - 1] not in _INVISIBLE and raw[offset - 1] not in _SKIPPED
+    sign = offset - 1
+    while sign >= 0 and raw[sign] in _SELECTORS:
+        sign -= 1
+    return sign >= 0 and raw[sign] not in _INVISIBLE and raw[sign] not in _SKIPPED
 
 
 # Each browser is asked in turn.
