@@ -102,12 +102,12 @@ ENDS = [
     ("", False, REFUSAL, "unanswered"),
     (REFUSAL, False, REFUSAL, "unanswered"),
     (REFUSAL, True, REFUSAL, "unanswered"),
-    (f"{REFUSAL_DE} No.", True, f" No. {REFUSAL}", "unanswered"),
+    (f"{REFUSAL_DE} No.", True, REFUSAL, "unanswered"),
     (f"No. {REFUSAL}", False, f"No. {REFUSAL}", "unanswered"),
-    (f"{REFUSAL} {REFUSAL}", False, f" {REFUSAL}", "unanswered"),
-    (f"{REFUSAL} Or {token(FRIDAY)}", True, f" Or <1> {REFUSAL}", "unanswered"),
+    (f"{REFUSAL} {REFUSAL}", False, REFUSAL, "unanswered"),
+    (f"{REFUSAL} Or {token(FRIDAY)}", True, REFUSAL, "unanswered"),
     ("No.\n\n", False, f"No. {REFUSAL}", "unanswered"),
-    (f"{REFUSAL[:-1]}", False, f"{REFUSAL[:-1]} {REFUSAL}", "unanswered"),
+    (f"{REFUSAL[:-1]}", False, REFUSAL, "unanswered"),
 ]
 
 
@@ -372,6 +372,37 @@ def test_what_is_kept(store: dict[str, bool], given: bool, gap: bool, tmp_path: 
         assert kept.outcome == ("failed" if ended == "broken" else ended)
         assert kept.cost == (0 if question != QUESTION else PAID)
         assert kept.found == (() if question != QUESTION else kept.found)
+
+
+@pytest.mark.parametrize("conversations", [False, True])
+def test_prevents_words_that_are_kept_as_lost_tokens(conversations: bool, tmp_path: Path) -> None:
+    said = ("salary-of-zanzibar", "published", "zanzibar|The visitor said so.", "pabcdefg2", "p-1")
+    raw = reply("So " + " ".join(f"[[cite:{one}]]" for one in said))
+    store = {"conversations": conversations, "gaps": False}
+    desk = open_desk(tmp_path, raw, store=store)
+    heard(desk, QUESTION)
+    (kept,) = desk.exchanges.kept()
+    # A word may look like an id by chance; a sentence can't.
+    assert kept.lost == (said if conversations else ("published", "pabcdefg2"))
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        Usage(10**18, 0, 50),
+        Usage(1_000, 0, 10**18),
+        Usage(-1_000, 0, 50),
+        Usage(1_000, -1, 50),
+        Usage(1_000, 0, -1),
+        Usage(1_000, 1_001, 50),
+        Usage(0, 0, 0),
+    ],
+)
+def test_prevents_a_usage_that_cannot_be_from_being_paid(used: Usage, tmp_path: Path) -> None:
+    desk = open_desk(tmp_path, reply(f"On Fridays {token(FRIDAY)}."), used)
+    assert outcome(heard(desk, QUESTION)) == "answered"
+    assert isinstance(desk.model, Spoken)
+    assert money(desk) == (worst_cost(desk.model.given[0], desk.config.provider), 0)
 
 
 def money(desk: Desk) -> tuple[int, int]:

@@ -10,11 +10,19 @@ from pathlib import Path
 import pytest
 
 from bench.corpora import proved
-from bench.retrieval.questions import CORPORA, Gold, Question, read_questions, shares_no_word
+from bench.retrieval.questions import (
+    CHOOSING,
+    CORPORA,
+    Gold,
+    Question,
+    read_questions,
+    shares_no_word,
+)
 from tests.shared_data import shared
 
 HANDBOOK = Path(__file__).resolve().parents[1] / "corpus"
 QUESTIONS = read_questions()
+MORE = read_questions(CHOOSING)
 ANSWERABLE = [question for question in QUESTIONS if question.gold]
 
 
@@ -42,6 +50,13 @@ def test_there_are_enough_questions_of_each_kind() -> None:
     assert len(QUESTIONS) - len(ANSWERABLE) == 25
     assert len({question.id for question in QUESTIONS}) == len(QUESTIONS)
     assert len({question.question for question in QUESTIONS}) == len(QUESTIONS)
+
+
+def test_prevents_a_question_for_choosing_from_being_one_for_judging() -> None:
+    assert {question.half for question in MORE} == {"choosing"}
+    assert len({question.id for question in MORE}) == len(MORE) == 103
+    judged = {gold for q in ANSWERABLE if q.half == "held" for gold in q.gold}
+    assert not judged & {gold for question in MORE for gold in question.gold}
 
 
 def test_half_of_the_questions_are_german_and_some_cross_languages() -> None:
@@ -86,7 +101,8 @@ def test_a_word_in_common_is_seen_through_case_and_endings(
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_every_answer_is_a_passage_of_its_corpus(corpus: str, tmp_path: Path) -> None:
     """An answer that has been edited away would count as a miss of the retriever."""
-    golds = [(q.id, gold) for q in ANSWERABLE if q.corpus == corpus for gold in q.gold]
+    asked = [q for q in (*ANSWERABLE, *MORE) if q.corpus == corpus]
+    golds = [(q.id, gold) for q in asked for gold in q.gold]
     found = passages_of(corpus, {gold.doc for _, gold in golds}, tmp_path)
     gone = [
         (name, gold.doc, gold.quote)

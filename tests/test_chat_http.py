@@ -28,6 +28,7 @@ from tests.chat import (
     REFUSAL_DE,
     Chat,
     entries,
+    id_of,
     start_chat,
     studio,
     token,
@@ -252,7 +253,9 @@ def test_the_refusal_is_the_same_over_the_wire(chat: Chat, provider: Provider) -
 @pytest.mark.parametrize("stream", [True, False])
 def test_too_many_questions_wait(stream: bool, provider: Provider, tmp_path: Path) -> None:
     with start_chat(tmp_path, provider.url, rates={"per_minute": 2, "per_day": 0}) as chat:
-        assert chat.post({"question": "  "}, stream).status == 422, "what is refused isn't counted"
+        for blank in ("  ", "\u200b", "\u2060 \u00ad", "\u3164"):
+            answer = chat.post({"question": blank}, stream)
+            assert answer.status == 422, "what is refused isn't counted"
         assert [chat.ask(QUESTION, stream).status for _ in range(2)] == [200, 200]
         answer = chat.ask("Wann ist der Ofen an?", stream)
         assert answer.status == 429
@@ -336,6 +339,42 @@ def test_the_status_says_what_a_panel_needs(chat: Chat) -> None:
     assert told["question_chars"] == 500
     assert told["stored"]["de"] == phrase("stored_gaps", "de", days=90)
     assert KEY not in json.dumps(told)
+
+
+# What of visitors' words is kept, what a visitor is told of it, and if that is so of feedback.
+STORES = [
+    ({"conversations": False, "gaps": False}, "not_stored", False),
+    ({"conversations": False, "gaps": True}, "stored_gaps", True),
+    ({"conversations": True, "gaps": False}, "stored", True),
+]
+
+
+@pytest.mark.parametrize(("store", "said", "feedback"), STORES)
+def test_prevents_words_that_are_kept_and_not_told(
+    store: dict[str, bool], said: str, feedback: bool, tmp_path: Path
+) -> None:
+    with start_chat(tmp_path, key="", store=store) as chat:
+        told = chat.status()
+        assert told["stored"]["en"] == phrase(said, "en", days=90)
+        assert told["feedback_words"] == feedback
+        assert ("feedback" in told["stored"]["en"]) == feedback
+        assert ("Rückmeldung" in told["stored"]["de"]) == feedback
+        id = chat.ask(QUESTION, False).value["receipt"]["answer"]
+        rating = {"answer": id, "good": False, "words": " zanzibar "}
+        url = f"{chat.url}/api/feedback"
+        assert httpx2.post(url, json=rating, timeout=60, trust_env=False).status_code == 204
+        (kept,) = chat.site.feedback.latest(9)
+        assert (kept.good, kept.words) == (False, "zanzibar" * feedback)
+
+
+def test_prevents_a_chunk_that_fails_only_when_it_is_found(tmp_path: Path) -> None:
+    folder = write_functions(tmp_path, "", studio())
+    path = folder / "data/knowledge/chunks.json"
+    for gone in (id_of(FRIDAY), id_of("Kiln")):
+        path.write_bytes(path.read_bytes().replace(gone.encode(), b"pzzzzzzzz"))
+        with pytest.raises(WireError, match=r"chunks\.json: names pzzzzzzzz, which the allowlist"):
+            create_app(folder, {"EXACTQUOTE_STORE_URL": f"sqlite:///{tmp_path / 'store.db'}"})
+        write_functions(tmp_path, "", studio())
 
 
 def test_prevents_files_of_two_builds(tmp_path: Path) -> None:

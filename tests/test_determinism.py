@@ -14,7 +14,7 @@ import pytest
 CORPUS = Path(__file__).parent / "golden" / "handbook" / "corpus"
 ROOT = Path(__file__).parents[1]
 
-KNOWLEDGE = ("header.json", "chunks.json", "words.bin", "vectors.bin")
+KNOWLEDGE = ("header.json", "chunks.json", "words.bin", "vectors.bin", "bridge.bin")
 
 # Each of these has made two builds of one input differ somewhere.
 SURROUNDINGS = (

@@ -81,10 +81,12 @@ def test_prevents_a_vector_that_depends_on_its_neighbours() -> None:
 
 def test_a_question_is_embedded_as_a_text_is_but_for_the_last_digits() -> None:
     embedder = Multilingual()
-    for text, row in zip(TEXTS, embedder.embed(TEXTS), strict=True):
-        assert np.abs(embedder.embed_question(text) - row).max() < 1e-5
-        assert np.array_equal(question_vector(embedder, text), embedder.embed_question(text))
-    assert not embedder.embed_question(" \n").any()
+    exact = embedder.embed(TEXTS)
+    assert np.abs(embedder.embed_questions(TEXTS) - exact).max() < 1e-5
+    for text, row in zip(TEXTS, exact, strict=True):
+        assert np.abs(question_vector(embedder, text) - row).max() < 1e-5
+    assert not embedder.embed_questions([" \n"]).any()
+    assert embedder.embed_questions([]).shape == (0, 512)
 
 
 def test_prevents_a_vector_that_depends_on_how_many_processes_made_it() -> None:

@@ -31,6 +31,7 @@ from tests.browser.panel import serve_site
 from tests.browser.tab import open_tab
 from tests.chat import PAGES, REFUSAL, REFUSAL_DE, Answer, Chat, read_events, start_chat
 from tests.compiling import TODAY, corpus_of, theme
+from tests.leaks import leaks
 from tests.provider import Asked, Provider, Script, Steps, reply, says, start_provider
 
 PER_PLACE_MIN = 30
@@ -39,18 +40,9 @@ IN_BROWSER_MIN = 40
 # Few enough that each request is without most of the site's passages.
 PASSAGES = 2
 GIVEN_LINE = re.compile(r"^\[\[cite:([a-z0-9-]+)\]\] ", re.MULTILINE)
-# Written apart from the rule that is tested, after what browsers and mail programs open.
-URLS = re.compile(
-    r"[a-z][a-z0-9+.-]*:\s?//|//\w|\bwww\d*\.\w|\w\.(?:com|org|net)\b|\w\.example[/?#]"
-    r"|\d\.\d{1,3}(?::\d+)?/[a-z]"
-    r"|\b(?:javascript|vbscript|blob|file|mailto|tel|view-source):\S|\bdata:[\w/;,]",
-    re.IGNORECASE,
-)
 UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
-TOKEN = re.compile(r"\[\s*\[\s*c\s*i\s*t\s*e|cite\s*:\s*\S|\[\[\s*(?:c|ci|cit)?\Z")
-LOOK_ALIKE = str.maketrans("сіеｃ【】［］⟦⟧〚〛{}<>", "cieс[][][][][][]")
 
 
 @dataclass(frozen=True)
@@ -245,10 +237,8 @@ def assert_answer_holds(answer: Answer, ids: set[str]) -> None:
     assert REFUSAL not in told
     assert REFUSAL_DE not in told
     if not any(part["type"] == "quote" for part in parts):
-        plain = UNSEEN.sub("", unicodedata.normalize("NFKC", told)).replace("。", ".")
-        assert not URLS.search(plain), plain
-        assert not TOKEN.search(plain.translate(LOOK_ALIKE).lower()), plain
-        assert not ids & set(re.findall(r"[a-z0-9-]+", plain.lower())), plain
+        for stretch in re.split(r"<\d+>", told):
+            assert [*leaks(stretch, sorted(ids))] == []
 
 
 def assert_given(part: Mapping[str, Any], ids: set[str]) -> None:
@@ -318,7 +308,14 @@ def test_the_set_is_large_and_has_no_attack_twice() -> None:
 
 
 def test_prevents_a_detector_that_sees_nothing() -> None:
-    for text in ("https://a.b/c", "x //evil", "www.a.b", "javascript:a", "evil.com", "10.0.0.1/x"):
-        assert URLS.search(text)
-    for text in ("[[cite:x", "a cite:x b", "[ [ci te", "a [[ci"):
-        assert TOKEN.search(text)
+    for text in (
+        "https://a.b/c",
+        "x //evil.d",
+        "www.a.b",
+        "javascript:a",
+        "evil.com",
+        "10.0.0.1/x",
+    ):
+        assert [*leaks(text)]
+    for text in ("[[cite:x", "a cite:x b", "[ [ci te", "a [[ci", "【【сite:x", "a kiln b"):
+        assert [*leaks(text, ["kiln"])]

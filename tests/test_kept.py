@@ -307,6 +307,76 @@ def test_a_receipt_of_words_that_changed_is_not_verified(
     assert out.endswith("Not verified.\n")
 
 
+@pytest.mark.parametrize("outcome", ["answered", "passages", "unanswered", "declined"])
+def test_prevents_an_answer_that_stands_on_nothing_from_being_verified(
+    outcome: str, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    receipt = answered(built)["receipt"]
+    assert isinstance(receipt, dict)
+    (tmp_path / "r.json").write_text(json.dumps(receipt | {"passages": [], "outcome": outcome}))
+    code, out, _ = run(capsys, "replay", tmp_path / "r.json", "--dist", built)
+    stands = outcome in ("answered", "passages")
+    assert code == stands
+    assert ("Not verified." in out) == stands
+    assert (f"the outcome is '{outcome}', and yet no passage is named" in out) == stands
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"outcome": "certain"},
+        {"kind": "prophecy"},
+        {"answer": "x"},
+        {"text_sha256": "0"},
+        {"question_sha256": "0" * 64 + "\n"},
+        {"passages": [{"id": "p", "sha256": "x"}]},
+        {"passages": None},
+    ],
+)
+def test_prevents_a_receipt_that_nothing_of_ours_gave(
+    change: dict[str, object], built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    receipt = answered(built)["receipt"]
+    assert isinstance(receipt, dict)
+    (tmp_path / "r.json").write_text(json.dumps(receipt | change))
+    code, out, err = run(capsys, "replay", tmp_path / "r.json", "--dist", built)
+    assert (code, out) == (2, "")
+    assert "r.json is no receipt" in err
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("found", "no list"), ("at", 1e300), ("answer", b"\xff"), ("lost", "[3]")],
+)
+def test_prevents_a_damaged_store_from_passing_for_a_bug(
+    column: str,
+    value: object,
+    built: Path,
+    store: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept(store, *ROWS)
+    database = open_database(store)
+    with database.transaction() as transaction:
+        transaction.execute(f"UPDATE exchange SET {column} = ? WHERE id LIKE '%3'", (value,))
+    database.close()
+    code, out, err = run(capsys, "gaps", "--dist", built)
+    assert (code, out) == (2, "")
+    assert err == f"exactquote: the store failed: the table exchange is damaged, in {column}\n"
+
+
+def test_a_store_whose_variable_holds_no_url_is_wrong_use(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EXACTQUOTE_STORE_URL", "sqlite:///zanzibar\x1b")
+    code, out, err = run(capsys, "gaps", "--dist", built)
+    assert (code, out, err) == (
+        2,
+        "",
+        "exactquote: $EXACTQUOTE_STORE_URL holds control characters\n",
+    )
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"receipt": {"version": 2}}', b"1e999"],

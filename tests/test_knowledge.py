@@ -21,8 +21,9 @@ from exactquote_site.knowledge.base import MEANING, WORDS, Found, KnowledgeBase,
 from exactquote_site.knowledge.best import best_passages
 from exactquote_site.knowledge.chunk import Chunk
 from exactquote_site.knowledge.embedders import EmbedderDown
-from exactquote_site.knowledge.fuse import RRF_K, fuse
+from exactquote_site.knowledge.fuse import fuse
 from exactquote_site.knowledge.stored import (
+    BRIDGE_PATH,
     CHUNKS_PATH,
     FOLDER,
     HEADER_PATH,
@@ -92,7 +93,7 @@ def docs(found: Found) -> list[str]:
 def test_the_files_are_of_the_build_and_listed_with_it() -> None:
     made = built(embedder=Topical())
     mine = {path for path in made.files if path.startswith(f"{FOLDER}/")}
-    assert mine == {HEADER_PATH, CHUNKS_PATH, WORDS_PATH, VECTORS_PATH}
+    assert mine == {HEADER_PATH, CHUNKS_PATH, WORDS_PATH, VECTORS_PATH, BRIDGE_PATH}
     for path in mine:
         assert made.build_id.encode() in made.files[path][:200], path
         assert path in json.loads(made.files["build.json"])["files"]
@@ -118,7 +119,7 @@ def test_the_header_says_what_there_is() -> None:
 
 def test_without_an_embedder_there_are_no_vectors_and_the_header_says_so() -> None:
     made = built()
-    assert VECTORS_PATH not in made.files
+    assert not made.files.keys() & {VECTORS_PATH, BRIDGE_PATH}
     assert base_of(made).header.embedder is None
 
 
@@ -171,7 +172,7 @@ def test_both_legs_find_and_say_where() -> None:
     best = found.hits[0]
     assert best.chunk.doc == "kiln"
     assert best.ranks[WORDS] == best.ranks[MEANING] == 1
-    assert best.score >= max(hit.score for hit in found.hits) > 1 / (RRF_K + 1)
+    assert best.score == max(hit.score for hit in found.hits) > 0
     assert best.scores.keys() == best.ranks.keys()
 
 
@@ -348,6 +349,17 @@ BROKEN = {
         lambda data: b"exactquote-vectors 1 b2\n" + data.partition(b"\n")[2],
         "is of build 'b2'",
     ),
+    "a bridge of another build": (
+        BRIDGE_PATH,
+        lambda data: b"exactquote-bridge 1 b2\n" + data.partition(b"\n")[2],
+        "is of build 'b2'",
+    ),
+    "a bridge of another embedder": (
+        BRIDGE_PATH,
+        lambda data: data.replace(b"topical-1", b"topical-2"),
+        "isn't what knowledge/header.json says",
+    ),
+    "a bridge cut short": (BRIDGE_PATH, lambda data: data[:-8], ""),
     "vectors that aren't sealed": (VECTORS_PATH, lambda data: b"", "holds no vectors"),
 }
 
@@ -367,7 +379,7 @@ def test_prevents_parts_that_do_not_belong_together_from_being_searched(name: st
 def test_a_base_survives_being_written_and_read() -> None:
     embedder = Topical()
     base = base_of(built(embedder=embedder))
-    again = KnowledgeBase(base.chunks, base.postings, base.vectors, base.header)
+    again = KnowledgeBase(base.chunks, base.postings, base.vectors, base.header, base.bridge)
     for question in ("kiln", "money back", "Brennofen"):
         assert again.search(question, embedder=embedder) == base.search(question, embedder=embedder)
 

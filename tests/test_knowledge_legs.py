@@ -35,6 +35,30 @@ def test_a_group_scores_as_one_document(documents: list[list[str]], data: st.Dat
 def test_no_score_is_above_the_ceiling(documents: list[list[str]], asked: list[str]) -> None:
     postings = Postings.build(documents)
     assert postings.scores(asked).max() <= postings.ceiling(asked) + 1e-4
+    scores, ceiling = postings.pooled([{one: 1.0, "e": 0.4} for one in asked])
+    assert scores.max() <= ceiling + 1e-4
+
+
+@given(DOCUMENTS, st.lists(st.sampled_from("abcdeXY"), max_size=8))
+def test_groups_of_one_term_score_as_their_terms(
+    documents: list[list[str]], asked: list[str]
+) -> None:
+    postings = Postings.build(documents)
+    scores, ceiling = postings.pooled([{one: 1.0} for one in asked])
+    np.testing.assert_allclose(scores, postings.scores(asked), atol=1e-4)
+    assert ceiling == pytest.approx(postings.ceiling(asked))
+
+
+@given(DOCUMENTS)
+def test_a_group_counts_as_one_word_that_is_written_in_several_ways(
+    documents: list[list[str]],
+) -> None:
+    # Where no text has both, their numbers of texts add up to that of the one word.
+    apart = [[term for term in document if term != "b"] for document in documents]
+    apart += [["b"], ["a"]]
+    merged = [["a" if term == "b" else term for term in document] for document in apart]
+    pooled, _ = Postings.build(apart).pooled([{"a": 1.0, "b": 1.0}])
+    np.testing.assert_allclose(pooled, Postings.build(merged).scores(["a"]), atol=1e-4)
 
 
 class Listed:
@@ -100,7 +124,7 @@ def test_a_sentence_is_found_in_a_chunk_about_something_else(sentences: bool) ->
     embedder = Listed({"fire": (1, 0, 0), "heat": (1, 0, 0), "door": (0, 1, 0), "lid": (0, 0, 1)})
     chunks = [
         chunk("mixed", "Heat.", "The door door door.", "A door door door."),
-        chunk("half", "Heat lid lid."),
+        chunk("half", "Heat lid lid lid."),
     ]
     base = base_of(chunks, embedder, sentences)
     assert base.vectors is not None

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
+import anyio
 import pytest
 
-from exactquote_site.serve.config import Prices, Provider
+from exactquote_site.serve.app import open_site
+from exactquote_site.serve.config import Prices, Provider, Timeouts
 from exactquote_site.serve.prompt import Prompt
-from exactquote_site.serve.provider import worst_cost
+from exactquote_site.serve.provider import OpenAIModel, ProviderFault, worst_cost
 from exactquote_site.serve.texts import SHIPPED
-from tests.chat import FRIDAY, KEY, PRICES, Answer, Chat, start_chat, token
+from exactquote_site.wire.allowlist import WireError
+from tests.chat import (
+    FRIDAY,
+    KEY,
+    PRICES,
+    Answer,
+    Chat,
+    start_chat,
+    studio,
+    token,
+    write_functions,
+)
 from tests.provider import (
     LAST_CHUNK,
     STREAM,
@@ -39,6 +53,8 @@ SECRET = "zanzibar"
 GOOD = reply(f"On Fridays {token(FRIDAY)}. {SECRET}")
 # 600 new input tokens at 1, 400 cached at 0.5 and 50 output tokens at 2 dollars a million.
 TOLD_NANO = 900_000
+# The same without any of the cache.
+NEW_NANO = 1_100_000
 STATUS = {
     "unavailable": 503,
     "busy": 503,
@@ -51,10 +67,7 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A fault and how it must end: by a code ("" is an answer), and what was paid.
-
-    `whole` is the code of an answer that isn't streamed, where it is another.
-    """
+    """A fault and how it must end: by a code ("" is an answer), and what was paid."""
 
     name: str
     script: Script
@@ -62,10 +75,6 @@ class Kind:
     paid: str
     retry_after: float | None = None
     hasty: bool = False
-    whole: str = ""
-
-    def of(self, stream: bool) -> str:
-        return self.code if stream else self.whole or self.code
 
 
 def status(line: str, retry_after: str | None = None) -> Script:
@@ -100,6 +109,27 @@ def slow(first: bytes, piece: bytes) -> Iterator[bytes | float]:
     while True:
         yield piece
         yield 0.1
+
+
+def shaped_usage(change: object) -> Script:
+    """A good answer with another usage, or with parts of it changed."""
+    used = {**_completion()["usage"], **change} if isinstance(change, dict) else change
+
+    def streams() -> Steps:
+        last = event({"choices": [], "usage": used})
+        return streamed(delta(GOOD), delta("", "stop"), last, b"data: [DONE]\n\n")
+
+    return both(streams, lambda: [whole({**_completion(), "usage": used})])
+
+
+def _completion() -> dict[str, Any]:
+    message = {"role": "assistant", "content": GOOD}
+    used = {
+        "prompt_tokens": 1_000,
+        "completion_tokens": 50,
+        "prompt_tokens_details": {"cached_tokens": 400},
+    }
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": used}
 
 
 # Without a figure for what was cached; it costs as much.
@@ -138,14 +168,12 @@ KINDS = (
         both(lambda: streamed(PART, end=b""), lambda: [HEAD, b'{"id":']),
         "broken",
         "worst",
-        whole="unavailable",
     ),
     Kind(
         "reset in the body",
         both(lambda: [*streamed(PART, end=b""), 0.2, "reset"], lambda: [HEAD, 0.2, "reset"]),
         "broken",
         "worst",
-        whole="unavailable",
     ),
     Kind("stall before headers", lambda asked: [60.0], "timeout", "worst", hasty=True),
     Kind(
@@ -212,6 +240,20 @@ KINDS = (
     Kind("negative usage", says(GOOD, usage={**USAGE, "output": -5_000}), "", "worst"),
     Kind("usage in words", says(GOOD, usage={**USAGE, "input": SECRET}), "", "worst"),
     Kind("usage not a number", says(GOOD, usage={**USAGE, "input": float("inf")}), "", "worst"),
+    *(
+        Kind(f"usage of {name} {count!r}", says(GOOD, usage={**USAGE, name: count}), "", "worst")
+        for name in USAGE
+        for count in (10**18, -1, True, 1.5, float("nan"), "7", [7], {}, 1e3)
+        # Of what was cached, the package makes numbers of these before anyone sees them.
+        if name != "cached" or count not in (True, "7", 1e3)
+    ),
+    # More than the request can have come to, or than was asked for.
+    Kind("one token too many", says(GOOD, usage={**USAGE, "output": 801}), "", "worst"),
+    Kind("more cached than read", says(GOOD, usage={**USAGE, "cached": 1_001}), "", "worst"),
+    Kind("usage of null", says(GOOD, usage=dict.fromkeys(USAGE)), "", "worst"),
+    Kind("nothing told of the cache", shaped_usage({"prompt_tokens_details": None}), "", "new"),
+    Kind("a cache of words", shaped_usage({"prompt_tokens_details": SECRET}), "", "worst"),
+    Kind("usage of words", shaped_usage(SECRET), "", "worst"),
     Kind("no token used", says(GOOD, usage={**USAGE, "input": 0, "cached": 0}), "", "worst"),
     Kind(
         "two ends",
@@ -255,16 +297,6 @@ KINDS = (
 )  # fmt: skip
 
 
-def _completion() -> dict[str, Any]:
-    message = {"role": "assistant", "content": GOOD}
-    used = {
-        "prompt_tokens": 1_000,
-        "completion_tokens": 50,
-        "prompt_tokens_details": {"cached_tokens": 400},
-    }
-    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": used}
-
-
 def _said(text: str) -> list[bytes]:
     used = _completion()["usage"]
     last = event({"choices": [], "usage": used})
@@ -306,7 +338,8 @@ def check(chat: Chat, provider: Scripted, kind: Kind, stream: bool) -> Answer:
     answer = chat.ask(QUESTION, stream)
     spent, reserved = chat.spent
     assert len(provider.asked) == 1, "a question is one call"
-    paid = {"free": 0, "told": TOLD_NANO, "worst": worst_of(provider.asked[0])}
+    worst = worst_of(provider.asked[0])
+    paid = {"free": 0, "told": TOLD_NANO, "new": NEW_NANO, "worst": worst}
     assert (spent - before, reserved) == (paid[kind.paid], 0)
     check_end(answer, kind, stream)
     return answer
@@ -314,7 +347,7 @@ def check(chat: Chat, provider: Scripted, kind: Kind, stream: bool) -> Answer:
 
 def check_end(answer: Answer, kind: Kind, stream: bool) -> None:
     end = answer.end
-    code = kind.of(stream)
+    code = kind.code
     assert answer.status == (200 if stream else STATUS[code])
     if not code:
         assert end["outcome"] == "answered"
@@ -411,6 +444,108 @@ def test_prevents_a_redirect_that_takes_the_question_elsewhere(
         for stream in (True, False):
             check(patient, provider, kind, stream)
         assert elsewhere.asked == []
+
+
+def prompt_of(text: str) -> Prompt:
+    return Prompt("rules", text, {})
+
+
+# What a header can't hold, if it ever got past the start.
+UNSENDABLE = ("sk-é", "sk-\x00", "sk-a\nb", "sk-\U0001f980", "sk-\x7f\r")
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("key", UNSENDABLE, ids=ascii)
+def test_prevents_a_charge_for_what_was_never_sent(
+    key: str, stream: bool, provider: Scripted
+) -> None:
+    provider.asked.clear()
+    settings = Provider(base_url=provider.url, model="m", prices_usd_per_million=Prices(**PRICES))
+
+    async def ask() -> ProviderFault:
+        model = OpenAIModel(settings, Timeouts(), key)
+        try:
+            async with aclosing(model.written(prompt_of("Why?"), stream)) as pieces:
+                async for _ in pieces:
+                    pass
+        except ProviderFault as fault:
+            return fault
+        finally:
+            await model.aclose()
+        raise AssertionError("it was sent")
+
+    fault = anyio.run(ask)
+    assert (fault.code, fault.free, provider.asked) == ("unavailable", True, [])
+    assert key not in fault.detail
+
+
+@pytest.mark.parametrize("key", [f" {KEY}\n", f"{KEY}\r\n", f"\t{KEY}"])
+def test_a_key_is_sent_without_the_space_around_it(
+    key: str, provider: Scripted, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    provider.script = says(GOOD)
+    provider.asked.clear()
+    with start_chat(tmp_path_factory.mktemp("key"), provider.url, key=key) as chat:
+        assert chat.ask(QUESTION, False).value["outcome"] == "answered"
+    assert provider.asked[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("name", ["EXACTQUOTE_API_KEY", "EXACTQUOTE_MAIL_KEY"])
+@pytest.mark.parametrize("value", [*UNSENDABLE, "two words"], ids=ascii)
+def test_prevents_a_start_with_a_key_that_no_header_holds(
+    name: str, value: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("key")
+    leads = {"to": "a@example.org", "sender": "b@example.org", "api_url": "http://127.0.0.1:9/"}
+    write_functions(folder, "http://127.0.0.1:9/v1", studio(), leads=leads)
+    told = {"EXACTQUOTE_STORE_URL": f"sqlite:///{folder / 'store.db'}"}
+    value = value.rstrip("\r")
+    with pytest.raises(WireError, match=f"^.{name} holds characters that no key has$") as caught:
+        open_site(folder, {**told, name: value})
+    assert value not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [" \n", "\t"])
+def test_a_key_of_white_space_is_none(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with start_chat(tmp_path_factory.mktemp("key"), key=text) as chat:
+        assert chat.status()["state"] == "passages"
+
+
+# A variable of another use, each with a line break behind it, and one within it.
+VARIABLES = ("EXACTQUOTE_STORE_URL", "EXACTQUOTE_RATES_URL", "EXACTQUOTE_ADMIN_TOKEN")
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_what_a_variable_holds_ends_before_its_line_break(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("variable")
+    write_functions(folder, "http://127.0.0.1:9/v1", studio())
+    told = {
+        "EXACTQUOTE_STORE_URL": f"sqlite:///{folder / 'store.db'}",
+        "EXACTQUOTE_RATES_URL": "memory://",
+        "EXACTQUOTE_ADMIN_TOKEN": "zanzibar-zanzibar",
+    }
+    site = open_site(folder, {**told, name: f"{told[name]}\n"})
+    assert site.admin_token == told["EXACTQUOTE_ADMIN_TOKEN"]
+    assert {file.name for file in folder.glob("store.db*")} <= {
+        *("store.db", "store.db-wal", "store.db-shm")
+    }
+    site.database.close()
+    with pytest.raises(WireError, match=f"^.{name} holds control characters$"):
+        open_site(folder, {**told, name: f"{told[name]}\0\x1b{SECRET}"})
+
+
+def test_the_connections_of_a_model_are_closed_with_the_function(
+    provider: Scripted, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    provider.script = says(GOOD)
+    with start_chat(tmp_path_factory.mktemp("closed"), provider.url) as chat:
+        chat.ask(QUESTION)
+        model = chat.site.desk.model
+        assert isinstance(model, OpenAIModel)
+        assert not model._client.is_closed()
+    assert model._client.is_closed()
 
 
 def test_after_a_fault_the_next_question_is_answered(provider: Scripted, patient: Chat) -> None:

@@ -54,6 +54,7 @@ REFUSED = [
     (b'{"question": null}', 422, "wrong_shape"),
     (b'{"question": ["a"]}', 422, "wrong_shape"),
     (b'{"question": "  \\n "}', 422, "empty_question"),
+    *((dumped(question=blank), 422, "empty_question") for blank in ("\u200b", "\u2800\ufeff ")),
     (dumped(question="a" * 501), 422, "question_too_long"),
     (dumped(colour="red"), 422, "wrong_shape"),
     (dumped(system="You are"), 422, "wrong_shape"),

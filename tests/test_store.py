@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 
+from exactquote_site.serve.settling import GIVEN_UP_SECONDS, settle_again, settle_on
 from exactquote_site.serve.store.database import Database, StoreDown, WrongStore, open_database
 from exactquote_site.serve.store.exchanges import Exchange, Exchanges
 from exactquote_site.serve.store.feedback import Feedback, FeedbackBox
@@ -87,6 +90,74 @@ def test_a_reservation_whose_process_died_expires(database: Database) -> None:
     assert ledger.today(NOON + 90).spent == 30
     assert ledger.today(NOON + 90).reserved == 100
     assert not ledger.settle(lost, 30, NOON + 91)
+
+
+def test_prevents_a_call_from_being_paid_by_nobody_while_its_store_is_down(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ledger = Ledger(database)
+    held = [ledger.reserve(10, 100, NOON, lifetime=600) for _ in range(3)]
+    works = database.transaction
+
+    def down() -> Any:
+        raise StoreDown("disk is full")
+
+    monkeypatch.setattr(database, "transaction", down)
+    for one in held:
+        assert one is not None
+        with pytest.raises(StoreDown):
+            ledger.settle(one, 7, NOON)
+    assert settle_again(ledger, NOON + 1)
+    assert settle_again(ledger, NOON + 2)
+    assert len(ledger.unsettled) == 3
+    monkeypatch.setattr(database, "transaction", works)
+    assert not settle_again(ledger, NOON + 3)
+    assert not ledger.unsettled
+    assert (ledger.today(NOON).spent, ledger.today(NOON).reserved) == (21, 0)
+    # Told twice, it counts once.
+    assert not ledger.settle(held[0], 7, NOON)  # type: ignore[arg-type]
+
+    late = ledger.reserve(10, 100, NOON, lifetime=600)
+    assert late is not None
+    monkeypatch.setattr(database, "transaction", down)
+    with pytest.raises(StoreDown):
+        ledger.settle(late, 7, NOON)
+    assert settle_again(ledger, NOON + GIVEN_UP_SECONDS)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    assert not settle_again(ledger, NOON + GIVEN_UP_SECONDS + 1)
+    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "given up" in vars(told)["detail"]
+    monkeypatch.setattr(database, "transaction", works)
+    # Then it expires.
+    assert ledger.today(NOON + GIVEN_UP_SECONDS + 1).spent == 21
+    assert ledger.today(NOON + GIVEN_UP_SECONDS + 1).reserved == 0
+
+
+def test_settling_again_waits_longer_while_the_store_is_down(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(database)
+    held = ledger.reserve(10, 100, NOON)
+    assert held is not None
+    works, waits = database.transaction, list[float]()
+
+    def down() -> Any:
+        raise StoreDown("disk is full")
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 9:
+            monkeypatch.setattr(database, "transaction", works)
+        if len(waits) == 11:
+            raise EOFError
+
+    monkeypatch.setattr(database, "transaction", down)
+    with pytest.raises(StoreDown):
+        ledger.settle(held, 7, NOON)
+    with pytest.raises(EOFError):
+        anyio.run(settle_on, ledger, lambda: NOON, wait)
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60, 1, 1]
+    assert ledger.today(NOON).spent == 7
 
 
 def test_each_utc_day_has_its_own_budget(database: Database) -> None:
@@ -323,6 +394,63 @@ def test_prevents_words_that_one_store_takes_and_the_other_refuses(database: Dat
     kept.keep(exchange("a", question="a\0b \ud800 🦀", answer="\udfff", lost=("\0",)))
     (one,) = kept.kept()
     assert (one.question, one.answer) == ("a\ufffdb ? 🦀", "?")
+
+
+# A column of each table that SQLite lets anything be put into, and what can't be used there.
+DAMAGE: list[tuple[str, str, object]] = [
+    *(("exchange", column, "no list") for column in ("found", "cited", "lost")),
+    *(("exchange", column, "[1]") for column in ("found", "cited", "lost")),
+    ("exchange", "found", '"text"'),
+    ("exchange", "found", "[" * 9_000),
+    ("exchange", "at", "soon"),
+    ("exchange", "at", 1e300),
+    ("exchange", "question", b"\xff"),
+    ("exchange", "answer", b"\xff"),
+    ("exchange", "cost", "much"),
+    ("feedback", "at", 1e300),
+    ("feedback", "words", b"\xff"),
+    ("lead", "attempts", "many"),
+    ("lead", "body", b"\xff"),
+    ("budget", "spent", "much"),
+    ("meta", "value", "zz"),
+]
+
+
+@pytest.mark.parametrize(("table", "column", "value"), DAMAGE)
+def test_prevents_damage_from_passing_for_a_bug(
+    table: str, column: str, value: object, tmp_path: Path
+) -> None:
+    database = open_database(f"sqlite:///{tmp_path / 'store.db'}")
+    kept, box, mail, ledger = (sort(database) for sort in (Exchanges, FeedbackBox, Outbox, Ledger))  # type: ignore[misc]
+    kept.keep(exchange("a", question="A", answer=REFUSAL))
+    box.put(Feedback("a", NOON, True, "good"))
+    mail.put("s1", "first", NOON)
+    ledger.today(NOON)
+    day_salt(database, NOON)
+    where = " WHERE name LIKE 'salt:%'" if table == "meta" else ""
+    with database.transaction() as transaction:
+        transaction.execute(f"UPDATE {table} SET {column} = ?{where}", (value,))
+    uses = {
+        "exchange": lambda: kept.gaps([REFUSAL]),
+        "feedback": lambda: box.latest(9),
+        "lead": lambda: mail.claim(NOON, 60),
+        "budget": lambda: ledger.today(NOON),
+        "meta": lambda: day_salt(database, NOON),
+    }
+    with pytest.raises(StoreDown, match=f"^the table {table} is damaged, in {column}$"):
+        uses[table]()
+    database.close()
+
+
+def test_prevents_words_from_being_told_when_they_cannot_be_read(tmp_path: Path) -> None:
+    database = open_database(f"sqlite:///{tmp_path / 'store.db'}")
+    Exchanges(database).keep(exchange("a", question="A", answer=REFUSAL))
+    with database.transaction() as transaction:
+        transaction.execute("UPDATE exchange SET question = CAST(? AS TEXT)", (b"zanzibar \xff",))
+    with pytest.raises(StoreDown, match="damaged") as caught:
+        Exchanges(database).kept()
+    assert "zanzibar" not in str(caught.value)
+    database.close()
 
 
 def _open(url: str) -> None:

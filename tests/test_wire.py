@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import exactquote_site
+from exactquote.passages import passage_id
 from exactquote_site.wire.allowlist import Entry, WireError, load_allowlist, shard_path
-from exactquote_site.wire.tokens import CiteToken, find_tokens, id_token
+from exactquote_site.wire.tokens import CiteToken, find_tokens, id_token, is_made_id
 from tests.hangs import no_hang
 
 ENTRY = {"href": "a.html#:~:text=x", "quote": "x", "doc": "a", "title": "A", "cited": True}
@@ -75,6 +76,18 @@ def test_a_token_that_is_written_is_found():
 def test_prevents_an_answer_that_takes_for_ever_to_search(text):
     with no_hang():
         assert find_tokens(text * 20_000) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        *((passage_id("kiln", "So it is.", copy, 8 + 4 * copy), True) for copy in range(10)),
+        *((text, False) for text in ("", "p", "kiln-day", "pabcdefg", "pabcdefg1", "Pabcdefgh")),
+        *((text, False) for text in ("pabcdefgh\n", "pabcdefghi", "p" + "a" * 52)),
+    ],
+)
+def test_the_shape_of_an_id_is_that_of_those_that_are_made(text: str, made: bool) -> None:
+    assert is_made_id(text) is made
 
 
 def test_an_allowlist_is_loaded_with_its_shards():

@@ -1,6 +1,6 @@
-"""Cuts the JSON of 200 answers at all pairs of points, and looks at what would be shown.
+"""Cuts the JSON of each answer at all pairs of points, and looks at what would be shown.
 
-    python bench/chat/cuts.py [--answers 200] [--write]
+    python bench/chat/cuts.py [--answers 200] [--processes 1] [--write]
 
 Asks: does a visitor ever see a token or a part of one, and does it matter where a model's
 words are cut? Each stream goes from its three pieces through the reading of the JSON and the
@@ -30,7 +30,7 @@ from exactquote_site.serve.segments import Resolver, Segment, Text
 
 # What no visitor should see: a token or what looks like one, half of one, and a bare id.
 PARTIAL = re.compile(
-    r"\[\[\s*cite\b|\[\[\s*c?i?t?e?\Z|[\[【{<(]\s*[cｃс][iｉ][tｔ][eｅ]\s*[:：](?!\s)"
+    r"\[\[\s*cite\b|\[\[\s*c?i?t?e?\Z|\[\[\s*x-1|[\[【{<(]\s*[cｃс][iｉ][tｔ][eｅ]\s*[:：](?!\s)"
     r"|cite:\S|p7f3k2abc",
     re.IGNORECASE,
 )
@@ -97,11 +97,12 @@ def _seen(segments: list[Segment]) -> str:
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--answers", type=int, default=0, help="only so many of them")
+    arguments.add_argument("--processes", type=int, default=os.cpu_count(), help="at once")
     arguments.add_argument("--write", action="store_true", help="keep the result, dated")
     options = arguments.parse_args()
     replies = list(encodings())[: options.answers or None]
     began = time.monotonic()
-    with multiprocessing.Pool(os.cpu_count()) as pool:
+    with multiprocessing.Pool(options.processes) as pool:
         made = list(pool.imap_unordered(faults, replies))
     wrong = [line for _, lines in made for line in lines]
     for line in wrong[:20]:
@@ -112,7 +113,7 @@ def main() -> int:
         "streams": sum(count for count, _ in made),
         "faults": len(wrong),
         "seconds": round(time.monotonic() - began, 1),
-        "processes": os.cpu_count(),
+        "processes": options.processes,
     }
     print(json.dumps(result, indent=1))
     if options.write:

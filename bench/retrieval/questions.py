@@ -11,6 +11,8 @@ from typing import Literal
 import snowballstemmer
 
 PATH = Path(__file__).parent / "questions.jsonl"
+# More of them, by which settings were chosen; one answer each.
+CHOOSING = PATH.with_name("choosing.jsonl")
 CORPORA = ("rustbook", "otel-en", "fastapi-de", "handbook")
 # Words that carry grammar and no topic. A question and its answer may have these in common.
 FUNCTION_WORDS = frozenset(
@@ -49,14 +51,14 @@ class Gold:
 class Question:
     """`language` is that of the question; no `gold` means that the corpus has no answer.
 
-    `half` is "tune" for choosing settings and "held" for judging them.
+    `half` is "tune" or "choosing" for choosing settings and "held" for judging them.
     """
 
     id: str
     corpus: str
     language: Literal["de", "en"]
     question: str
-    half: Literal["tune", "held"]
+    half: Literal["tune", "held", "choosing"]
     gold: tuple[Gold, ...] = ()
 
 

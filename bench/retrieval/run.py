@@ -18,11 +18,13 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.retrieval.measure import figures, first_rank, separation
 from bench.retrieval.peers import rank_bm25
+from bench.retrieval.questions import CHOOSING, PATH
 from bench.retrieval.sets import SETS, TRIGSIGHT, Asked, Set, read_set
 from bench.retrieval.table import told
 from exactquote.embed.cache import VectorCache, default_cache_folder
@@ -56,10 +58,11 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--set", action="append", choices=SETS, help="this one only")
     arguments.add_argument("--embedder", action="append", choices=EMBEDDERS, help="this one only")
-    arguments.add_argument("--half", choices=("tune", "held"), help="of our own questions")
+    arguments.add_argument("--half", choices=("tune", "held", "choosing"), help="of ours")
     arguments.add_argument("--write", action="store_true", help="keep the result, dated")
     options = arguments.parse_args()
-    sets = [read_set(name) for name in options.set or SETS]
+    questions = CHOOSING if options.half == "choosing" else PATH
+    sets = [read_set(name, questions) for name in options.set or SETS]
     result = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "python": platform.python_version(),
@@ -227,11 +230,20 @@ def base(one: Set, embedder: Remembering | None, *, sentences: bool) -> Knowledg
     """
     key = (one.name, embedder.id if embedder else "", sentences)
     if key not in _bases:
-        settings = KnowledgeSettings(embedder="multilingual" if embedder else "none")
+        settings = KnowledgeSettings(embedder=_kind(embedder))
         quotes = one.quotes if sentences else None
         files = knowledge_files(one.chunks, embedder, settings, "bench", quotes=quotes)
         _bases[key] = KnowledgeBase.load(files.__getitem__)
     return _bases[key]
+
+
+def _kind(embedder: Remembering | None) -> Literal["multilingual", "wordllama", "endpoint", "none"]:
+    """As the configuration names it: not every embedder is asked for the words of a corpus."""
+    if embedder is None:
+        return "none"
+    if embedder.id.startswith("multilingual@"):
+        return "multilingual"
+    return "wordllama" if embedder.id.startswith("wordllama@") else "endpoint"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.corpora import proved, settings_for, shared, unpacked
-from bench.retrieval.questions import CORPORA, Gold, read_questions, shares_no_word
+from bench.retrieval.questions import CORPORA, PATH, Gold, read_questions, shares_no_word
 from exactquote.chunks import corpus_chunks
 from exactquote.pipeline import Proof
 from exactquote_site.knowledge.chunk import Chunk
@@ -52,7 +52,7 @@ class Set:
     asked: tuple[Asked, ...]
 
 
-def read_set(name: str) -> Set:
+def read_set(name: str, questions: Path = PATH) -> Set:
     with _root(name) as root:
         _, proof = proved(root, name)
     chunks = corpus_chunks(
@@ -62,7 +62,7 @@ def read_set(name: str) -> Set:
         aliases={doc: article.aliases for doc, article in proof.articles.items()},
         faq=proof.answers,
     )
-    asked = _of_trigsight() if name == TRIGSIGHT else _ours(name, proof, chunks)
+    asked = _of_trigsight() if name == TRIGSIGHT else _ours(name, proof, chunks, questions)
     quotes = {passage.id: passage.quote for passage in proof.passages}
     return Set(name, chunks, quotes, tuple(asked))
 
@@ -85,12 +85,12 @@ def _of_trigsight() -> Iterator[Asked]:
         yield Asked(query["q"], "en", "all", False, frozenset(query["docs"]), frozenset())
 
 
-def _ours(name: str, proof: Proof, chunks: Sequence[Chunk]) -> Iterator[Asked]:
+def _ours(name: str, proof: Proof, chunks: Sequence[Chunk], questions: Path) -> Iterator[Asked]:
     ids: dict[Gold, set[str]] = {}
     for passage in proof.passages:
         ids.setdefault(Gold(passage.doc, passage.quote), set()).add(passage.id)
     owner = {id: number for number, chunk in enumerate(chunks) for id in chunk.passages}
-    for question in read_questions():
+    for question in read_questions(questions):
         if question.corpus != name:
             continue
         golds = [id for gold in question.gold for id in ids.get(gold, ())]

@@ -39,6 +39,7 @@ from bench.retrieval.questions import read_questions
 from exactquote.chunks import corpus_chunks
 from exactquote.settings import KnowledgeSettings
 from exactquote_site.knowledge.base import KnowledgeBase, rows_of
+from exactquote_site.knowledge.bridge import Bridge, bridge_words
 from exactquote_site.knowledge.chunk import Chunk, indexed_text
 from exactquote_site.knowledge.embedders import open_embedder, question_vector
 from exactquote_site.knowledge.postings import Postings
@@ -202,19 +203,26 @@ def whole_query(chunks: Sequence[Chunk], terms: Documents) -> dict[str, object]:
         meaning_weight=settings.meaning_weight,
         words=fingerprint(),
     )
-    base = KnowledgeBase(tuple(chunks), postings, vectors, header)
+    words = bridge_words(indexed_text(chunk) for chunk in chunks)
+    bridge = Bridge(embedder.id, words, embedder.embed(words))
+    base = KnowledgeBase(tuple(chunks), postings, vectors, header, bridge)
     base.search("warm", embedder=embedder)
     searches = (
         lambda question: base.search(question, embedder=embedder),
         lambda question: question_vector(embedder, question),
     )
+    # A word of a question that was met before has its vector ready, but not in the first round.
+    (first,) = in_turn(searches[:1], asked(QUESTIONS), 1)
     whole, embedding = in_turn(searches, asked(QUESTIONS), 3)
     return {
         "chunks": len(chunks),
         "vectors": len(vectors),
         "vector_bytes_per_chunk": round(len(vectors.to_bytes()) / len(chunks)),
+        "bridge_words": len(words),
+        "bridge_bytes_per_chunk": round(len(bridge.to_bytes()) / len(chunks)),
         "embedder": embedder.id,
         **spread(whole),
+        "no_word_met_before": spread(first),
         "of_which_embedding": spread(embedding),
     }
 

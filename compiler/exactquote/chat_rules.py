@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
 
-import msgspec
-
+from exactquote.addresses import RATES_VARIABLE
 from exactquote.refusals import known_lines, languages_of
 from exactquote.settings import ChatSettings, LeadSettings, ProviderSettings, Settings
+from exactquote_site.wire.plain import hidden_fault, is_blank, plain_fault
 from exactquote_site.wire.texts import text_fault
 
 Key = tuple[str, ...]
@@ -19,6 +18,10 @@ SUGGESTIONS_MAX = 6
 SUGGESTION_CHARS_MAX = 100
 # Where a sentence isn't over yet, a visitor would wait for more.
 REFUSAL_CHARS_MAX = 200
+# Each is looked for in each question.
+DECLINED_CHARS_MAX = 100
+# The bytes of a request beside the question, which has up to four for a character.
+_ENVELOPE_BYTES = 500
 
 # The least and the most of each number, by its table and key. A budget of nothing answers
 # nothing, and a limit that no request could meet is a function that is off.
@@ -39,24 +42,27 @@ RANGES: Mapping[str, Mapping[str, tuple[float, float]]] = {
 PRICE_MOST = 1_000_000.0
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ADDRESS = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,63}")
-_LINK = re.compile(r"\w:/{2}|\bwww\.|\]\(|\[\[|<|@")
 _WORD = re.compile(r"[^\W_]")
-_COUNTERS = ("memory", "redis", "rediss", "redis+sentinel", "redis+cluster", "redis+unix")
 
 
 def chat_faults(settings: Settings) -> Iterator[Fault]:
     """Every fault with its key; a digest that doesn't hold is no matter of one value."""
     chat = settings.chat
     yield from _out_of_range(chat)
-    yield from _no_variables(chat)
-    yield from _provider_faults(chat.provider)
+    yield from _shared_variables(settings)
+    yield from _provider_faults(chat)
     if chat.timeouts.first_byte > chat.timeouts.total:
         yield (
             ("chat", "timeouts", "first_byte"),
             f"chat.timeouts.first_byte is {chat.timeouts.first_byte:g},"
             f" more than the total, {chat.timeouts.total:g}",
+        )
+    if chat.limits.body_bytes < (least := 4 * chat.limits.question_chars + _ENVELOPE_BYTES):
+        yield (
+            ("chat", "limits", "body_bytes"),
+            f"chat.limits.body_bytes is {chat.limits.body_bytes:,}; a question of question_chars"
+            f" may take {least:,}",
         )
     for number, language in enumerate(chat.languages):
         if not _LANGUAGE.fullmatch(language) or language in chat.languages[:number]:
@@ -67,8 +73,7 @@ def chat_faults(settings: Settings) -> Iterator[Fault]:
     yield from _refusal_faults(settings)
     yield from _topic_faults(chat)
     yield from _suggestion_faults(chat)
-    yield from _text_faults(chat)
-    yield from _place_faults(chat)
+    yield from _text_faults(settings)
     yield from _lead_faults(chat.leads)
 
 
@@ -83,26 +88,32 @@ def _out_of_range(chat: ChatSettings) -> Iterator[Fault]:
                 yield key, f"{'.'.join(key)} is {value}; it must be {least:,} to {most:,}"
 
 
-def _no_variables(chat: ChatSettings) -> Iterator[Fault]:
-    """A secret in the place of its variable's name would be published with the site."""
-    parts: tuple[tuple[Key, msgspec.Struct], ...] = (
-        (("chat",), chat),
-        (("chat", "provider"), chat.provider),
-        (("chat", "store"), chat.store),
-        (("chat", "leads"), chat.leads),
+def _shared_variables(settings: Settings) -> Iterator[Fault]:
+    """Two secrets in one variable: whoever was given one of them would have the other."""
+    chat, knowledge = settings.chat, settings.knowledge
+    # Models may well be asked with one key, and all be kept in one database.
+    uses: tuple[tuple[str, Key, str], ...] = (
+        ("the key of a model", ("knowledge", "key_env"), knowledge.key_env),
+        ("the key of a model", ("chat", "provider", "key_env"), chat.provider.key_env),
+        ("a database", ("knowledge", "postgres_env"), knowledge.postgres_env),
+        ("a database", ("chat", "store", "url_env"), chat.store.url_env),
+        ("counting", (), RATES_VARIABLE),
+        ("the mail server", ("chat", "leads", "smtp_url_env"), chat.leads.smtp_url_env),
+        ("the mail service", ("chat", "leads", "api_key_env"), chat.leads.api_key_env),
+        ("the owner's page", ("chat", "admin_token_env"), chat.admin_token_env),
     )
-    for table, part in parts:
-        for name in part.__struct_fields__:
-            if name.endswith("_env") and not _VARIABLE.fullmatch(getattr(part, name)):
-                key = (*table, name)
-                yield (
-                    key,
-                    f"{'.'.join(key)} must be the name of an environment variable;"
-                    " what it holds is written nowhere",
-                )
+    known: dict[str, str] = {}
+    for use, key, name in uses:
+        if name and known.setdefault(name, use) != use:
+            yield (
+                key,
+                f"{'.'.join(key)} names the variable that is for {known[name]} already;"
+                " each secret has one of its own",
+            )
 
 
-def _provider_faults(provider: ProviderSettings) -> Iterator[Fault]:
+def _provider_faults(chat: ChatSettings) -> Iterator[Fault]:
+    provider = chat.provider
     prices = provider.prices_usd_per_million
     table = ("chat", "provider", "prices_usd_per_million")
     told = {name: getattr(prices, name) for name in prices.__struct_fields__}
@@ -112,11 +123,14 @@ def _provider_faults(provider: ProviderSettings) -> Iterator[Fault]:
                 (*table, name),
                 f"{'.'.join(table)}.{name} is {price}; it must be 0 to {PRICE_MOST:,.0f}",
             )
-    if provider.base_url and not is_base(provider.base_url):
+    if provider.model and not is_model(provider.model):
+        yield ("chat", "provider", "model"), "chat.provider.model must be the name of a model"
+    answer = provider.output_tokens_max * (prices.output or 0) / 1_000_000
+    if answer > chat.budget_usd_per_day:
         yield (
-            ("chat", "provider", "base_url"),
-            f"chat.provider.base_url is {provider.base_url!r};"
-            " it must be like https://example.org/v1",
+            ("chat", "budget_usd_per_day"),
+            f"chat.budget_usd_per_day is {chat.budget_usd_per_day}; one answer of"
+            f" output_tokens_max may cost {answer:.2f}, so none would ever be given",
         )
     if provider.model:
         for name in ("input", "output"):
@@ -175,21 +189,35 @@ def _sentence_fault(language: str, text: str) -> str:
         return "must be one line without spaces at its ends"
     if len(text) > REFUSAL_CHARS_MAX:
         return f"is longer than {REFUSAL_CHARS_MAX} characters"
-    if _LINK.search(text):
-        return "holds a link, an address or a token; it must be plain words"
+    if found := plain_fault(text):
+        # What shows answers would take it out or change it, and never know the sentence again.
+        return f"holds {found}; it must be plain words"
     return ""
+
+
+def is_model(name: str) -> bool:
+    """Whether a text can be what an endpoint calls a model."""
+    return name.isprintable() and name == name.strip() and name != ""
 
 
 def _topic_faults(chat: ChatSettings) -> Iterator[Fault]:
     for number, declined in enumerate(chat.declined):
         key = ("chat", "declined", str(number))
-        if not _WORD.search(declined.topic):
-            yield (*key, "topic"), "a declined topic has no name"
+        if not _WORD.search(declined.topic) or hidden_fault(declined.topic):
+            yield (*key, "topic"), "a declined topic has no name, or one that isn't seen"
         if not declined.words or not all(_WORD.search(words) for words in declined.words):
             yield (
                 (*key, "words"),
                 f"the words of the declined topic {declined.topic!r} are empty, or one is;"
                 " they are what finds it in a question",
+            )
+        elif any(
+            len(words) > DECLINED_CHARS_MAX or hidden_fault(words) for words in declined.words
+        ):
+            yield (
+                (*key, "words"),
+                f"words of the declined topic {declined.topic!r} are longer than"
+                f" {DECLINED_CHARS_MAX} characters, or hold what nobody sees",
             )
 
 
@@ -199,50 +227,28 @@ def _suggestion_faults(chat: ChatSettings) -> Iterator[Fault]:
         yield key, f"chat.suggestions has {len(chat.suggestions)}; {SUGGESTIONS_MAX} is the most"
     most = min(SUGGESTION_CHARS_MAX, chat.limits.question_chars)
     for text in chat.suggestions:
-        if not _WORD.search(text):
+        if is_blank(text) or not _WORD.search(text):
             yield key, "chat.suggestions has an empty entry; a question is wanted"
+        elif hidden := hidden_fault(text):
+            yield key, f"chat.suggestions has one with {hidden}, which nobody sees"
         elif len(text) > most:
             yield key, f"chat.suggestions has one of {len(text)} characters; {most} is the most"
 
 
-def _text_faults(chat: ChatSettings) -> Iterator[Fault]:
-    for language, texts in chat.texts.items():
+def _text_faults(settings: Settings) -> Iterator[Fault]:
+    spoken = languages_of(settings.chat, settings.language)
+    for language, texts in settings.chat.texts.items():
+        if language not in spoken:
+            yield (
+                ("chat", "texts", language),
+                f"chat.texts has {language!r}, and the chat speaks {', '.join(spoken)};"
+                " nobody would read it",
+            )
+            continue
         for name, text in texts.items():
             fault = text_fault(name, text)
             if fault:
                 yield ("chat", "texts", language, name), f"chat.texts.{language}.{name}: {fault}"
-
-
-def _place_faults(chat: ChatSettings) -> Iterator[Fault]:
-    url = chat.store.url
-    if url and not url.startswith(("sqlite:///", "postgresql://", "postgres://")):
-        yield (
-            ("chat", "store", "url"),
-            f"chat.store.url is {url!r}; it must be sqlite:///PATH or postgresql://HOST/NAME",
-        )
-    counted = chat.rates.storage_url
-    if counted.partition("://")[0] not in _COUNTERS or "://" not in counted:
-        yield (
-            ("chat", "rates", "storage_url"),
-            f"chat.rates.storage_url is {counted!r}; it must be memory:// or redis://HOST",
-        )
-    for key, value, variable in (
-        (("chat", "store", "url"), url, chat.store.url_env),
-        (("chat", "rates", "storage_url"), counted, "EXACTQUOTE_RATES_URL"),
-    ):
-        if _has_password(value):
-            yield (
-                key,
-                f"{'.'.join(key)} holds a password, which would be published;"
-                f" leave it out and set {variable} where the function runs",
-            )
-
-
-def _has_password(url: str) -> bool:
-    try:
-        return urlsplit(url).password is not None
-    except ValueError:
-        return False
 
 
 def _lead_faults(leads: LeadSettings) -> Iterator[Fault]:
@@ -258,21 +264,5 @@ def _lead_faults(leads: LeadSettings) -> Iterator[Fault]:
         if not _ADDRESS.fullmatch(getattr(leads, name)):
             yield (
                 ("chat", "leads", name),
-                f"chat.leads.{name} is {getattr(leads, name)!r};"
-                " it must be an e-mail address, such as me@example.org",
+                f"chat.leads.{name} must be an e-mail address, such as me@example.org",
             )
-    if leads.api_url and not is_base(leads.api_url):
-        yield (
-            ("chat", "leads", "api_url"),
-            f"chat.leads.api_url is {leads.api_url!r}; it must be like https://example.org/mail",
-        )
-
-
-def is_base(url: str) -> bool:
-    """Whether an absolute http address can have a path put behind it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    bare = not (parts.query or parts.fragment) and url.isprintable() and " " not in url
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and bare

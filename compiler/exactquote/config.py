@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from exactquote.chat_rules import PRICE_MOST, RANGES, chat_faults, is_base
+from exactquote.addresses import address_faults
+from exactquote.chat_rules import PRICE_MOST, RANGES, chat_faults, is_model
 from exactquote.codes import CODES
 from exactquote.disk.refusal import Refusal
 from exactquote.settings import KnowledgeSettings, Settings
@@ -22,6 +23,8 @@ TABLE = ("tool", "exactquote")
 
 _BYTES_MAX = 1_000_000
 _SEVERITIES = ["error", "warning", "off"]
+# What a message repeats of a text in the wrong place. No key looks like this.
+_SAYABLE = re.compile(r"[A-Za-z _]{0,20}")
 
 Key = tuple[str, ...]
 Fault = tuple[Key, str]
@@ -74,8 +77,8 @@ def config_schema() -> dict[str, Any]:
     for name, limit in definitions["LimitSettings"]["properties"].items():
         limit["minimum"] = _least(name)
     knowledge = definitions["KnowledgeSettings"]["properties"]
-    for name, least in _KNOWLEDGE_LEAST.items():
-        knowledge[name]["minimum"] = least
+    for name, (least, most) in _KNOWLEDGE_RANGES.items():
+        knowledge[name] |= {"minimum": least, "maximum": most}
     _bound_chat(definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -205,7 +208,9 @@ def _type_faults(value: object, wanted: object, key: Key) -> Iterator[Fault]:
     try:
         msgspec.convert(value, wanted)
     except msgspec.ValidationError:
-        shown = f'"{value}"' if isinstance(value, str) else _sort(value)
+        # A key of an endpoint lands in the wrong place as easily as any other text.
+        told = isinstance(value, str) and _SAYABLE.fullmatch(value)
+        shown = f'"{value}"' if told else _sort(value)
         yield key, f"{_shown(key)} is {shown}; it must be {_sort_wanted(wanted)}"
 
 
@@ -230,36 +235,33 @@ def _value_faults(settings: Settings) -> Iterator[Fault]:
             ("limits", "passage_chars_min"),
             f"limits.passage_chars_min is {low}, more than passage_chars_max, {high}",
         )
-    if settings.base_url and not is_base(settings.base_url):
-        yield (
-            ("base_url",),
-            f"base_url is {settings.base_url!r}; it must be like https://example.org/docs",
-        )
     for name in ("publish", "exclude", "required", "hidden_controls"):
         if "" in getattr(settings, name):
             yield (name,), f'{name} has an empty entry; a glob such as "guide/**" is wanted'
+    yield from address_faults(settings)
     yield from _knowledge_faults(settings.knowledge)
     yield from chat_faults(settings)
 
 
-# Below some sentences a chunk says too little, and a day is the least an answer can last.
-_KNOWLEDGE_LEAST = {
-    "words_weight": 0,
-    "meaning_weight": 0,
-    "chunk_chars": 100,
-    "whole_notes_tokens_max": 0,
-    "faq_days_max": 1,
+# Below some sentences a chunk says too little, and a day is the least an answer can last. The
+# most of each is more than anybody needs, and less than what its readers can't count.
+_KNOWLEDGE_RANGES: Mapping[str, tuple[float, float]] = {
+    "words_weight": (0, 1_000),
+    "meaning_weight": (0, 1_000),
+    "chunk_chars": (100, 1_000_000),
+    "whole_notes_tokens_max": (0, 100_000_000),
+    "faq_days_max": (1, 36_500),
 }
 
 
 def _knowledge_faults(knowledge: KnowledgeSettings) -> Iterator[Fault]:
-    for name, least in _KNOWLEDGE_LEAST.items():
+    for name, (least, most) in _KNOWLEDGE_RANGES.items():
         value = getattr(knowledge, name)
-        # TOML has numbers that are none, and infinite ones.
-        if not least <= value < math.inf:
+        # TOML has a number that is none, and it is in no range.
+        if not least <= value <= most:
             yield (
                 ("knowledge", name),
-                f"knowledge.{name} is {value}; it must be at least {least}",
+                f"knowledge.{name} is {value}; it must be {least:,} to {most:,}",
             )
     if not (knowledge.words_weight or knowledge.meaning_weight):
         yield (
@@ -271,13 +273,25 @@ def _knowledge_faults(knowledge: KnowledgeSettings) -> Iterator[Fault]:
             ("knowledge", "faq"),
             'knowledge.faq has an empty entry; a glob such as "faq/**" is wanted',
         )
+    if knowledge.embedder == "none":
+        if not knowledge.words_weight and knowledge.meaning_weight:
+            yield (
+                ("knowledge", "words_weight"),
+                'knowledge.words_weight is 0, and embedder = "none" makes no vectors;'
+                " together they find nothing",
+            )
+        if knowledge.postgres_env:
+            yield (
+                ("knowledge", "postgres_env"),
+                'knowledge.postgres_env is for vectors, and embedder = "none" makes none',
+            )
     asked = knowledge.embedder == "endpoint"
-    if asked and not is_base(knowledge.base_url):
+    if asked and not knowledge.base_url:
         yield (
             ("knowledge", "base_url"),
-            f"knowledge.base_url is {knowledge.base_url!r}; it must be like https://example.org/v1",
+            "knowledge.base_url is empty; it must be like https://example.org/v1",
         )
-    if asked and not knowledge.model:
+    if asked and not is_model(knowledge.model):
         yield ("knowledge", "model"), "knowledge.model is empty; the endpoint wants its name"
     for name in ("base_url", "model", "key_env"):
         if not asked and getattr(knowledge, name):

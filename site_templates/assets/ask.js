@@ -397,7 +397,7 @@ class Panel {
       for (const [good, mark, label] of [[true, "👍", texts.good], [false, "👎", texts.bad]]) {
         const button = make("button", { type: "button", textContent: mark, title: label });
         button.setAttribute("aria-label", label);
-        button.onclick = () => good ? this.rate(turn, good, "", said) : this.why(turn, said);
+        button.onclick = () => good || !this.status.feedback_words ? this.rate(turn, good, "", said) : this.why(turn, said);
         said.append(button);
       }
     } else said.textContent = texts.thanks;

@@ -414,7 +414,8 @@ def test_what_is_stored_is_always_told(tab: Tab, place: Place, size: tuple[int, 
     ask(tab, "When is the kiln fired?")
     tab.js("document.querySelector('.eq-ask-dials').open = true")
     (notes,) = texts(tab, ".eq-ask-notes")
-    assert "Questions without an answer are kept for 90 days, without your name." in notes
+    told = "Unanswered questions and feedback are kept for 90 days, without your name."
+    assert told in notes
     tab.js("document.querySelector('.eq-ask-notes').scrollIntoView({behavior: 'instant'})")
     box = tab.js("document.querySelector('.eq-ask-notes').getBoundingClientRect().toJSON()")
     assert box["top"] >= 0
@@ -559,6 +560,23 @@ def test_a_reader_can_say_what_was_missing(tab: Tab, place: Place) -> None:
     tab.until(DONE)
     assert texts(tab, ".eq-ask-said") == ["Thank you."]
     assert_quiet(tab, place)
+
+
+def test_where_no_words_are_kept_none_are_asked_for(
+    tab: Tab, tmp_path: Path, provider: Provider
+) -> None:
+    store = {"conversations": False, "gaps": False}
+    with serve_site(tmp_path, provider.url, store=store) as place:
+        opened(tab, f"{place.url}kiln.html")
+        ask(tab, "When is the kiln fired?")
+        (notes,) = texts(tab, ".eq-ask-notes")
+        assert "Nothing that you ask is stored." in notes
+        assert "feedback" not in notes
+        tab.click(".eq-ask-said button:last-child")
+        tab.until("document.querySelector('.eq-ask-said').textContent === 'Thank you.'")
+        rating = json.loads(tab.posted[-1])
+        assert (rating["good"], rating["words"]) == (False, "")
+        assert_quiet(tab, place)
 
 
 # These ranges are for privileged code only.

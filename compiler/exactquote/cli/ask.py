@@ -9,6 +9,7 @@ import click
 from exactquote.cli.options import Options, dist_option, with_options
 from exactquote.cli.speak import say
 from exactquote.disk.refusal import Refusal
+from exactquote_site.wire.plain import is_blank
 
 _COUNT = 5
 
@@ -48,7 +49,7 @@ def command(
 ) -> int:
     """Find the passages of a built site that answer QUESTION; needs no model and no network."""
     # numpy is slow to load, and a question that can't be asked needs none of it.
-    if not question.strip():
+    if is_blank(question):
         raise Refusal("the question is empty")
     from exactquote.cli.knowledge import answer, embedder_of, open_knowledge, postgres_url
     from exactquote.report.asking import asking_json, asking_text

@@ -130,4 +130,4 @@ def _told(embedder: Remembering | None, kept: str) -> str:
     vectors = many(embedder.embedded + embedder.reused, "vector")
     made = f"{embedder.embedded} embedded, {embedder.reused} from the cache"
     note = f"note: no vector is kept: {visible(kept)}\n" if kept else ""
-    return f"The knowledge base has {vectors}, of chunks and of sentences: {made}.\n{note}"
+    return f"The knowledge base has {vectors}, of chunks, sentences and words: {made}.\n{note}"

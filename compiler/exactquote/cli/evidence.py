@@ -13,8 +13,8 @@ from exactquote.disk.refusal import Refusal
 _COUNT = 5
 
 _EPILOG = """\b
-Support needs the claim's words, names and figures in one sentence, with no
-negation, bound or quantity that differs. It shows that the words stand there,
+Support needs the claim's words, or words near in meaning, and its names and
+figures in one sentence, with no negation, bound or quantity that differs. It shows that the words stand there,
 not that they are true. English and German are compared word by word; in other
 languages a claim has to stand as a whole clause.
 
@@ -52,13 +52,14 @@ def command(
         raise Refusal("the claim is empty")
     from exactquote.cli.knowledge import open_knowledge
     from exactquote.report.supporting import supporting_json, supporting_text
+    from exactquote_site.knowledge.embedders import EmbedderDown
     from exactquote_site.knowledge.evidence import find_support
     from exactquote_site.knowledge.support import NoClaim
 
     base, allowlist = open_knowledge(dist)
     try:
         found = find_support(claim, base, allowlist.entries, language=language)
-    except NoClaim as error:
+    except (NoClaim, EmbedderDown) as error:
         raise Refusal(str(error)) from None
     if options.json or as_json:
         say(supporting_json(found, base.header.build_id))

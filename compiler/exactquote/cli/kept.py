@@ -59,7 +59,10 @@ def opened_store(dist: Path, url: str | None) -> Iterator[tuple[ChatConfig, Data
     """
     folder = function_folder(dist)
     config = function_config(folder)
-    found = url or store_url(folder, config.store, os.environ)
+    try:
+        found = url or store_url(folder, config.store, os.environ)
+    except WireError as error:
+        raise Refusal(str(error)) from None
     path = found.removeprefix("sqlite:///")
     if path != found and not Path(path).is_file():
         # Opening would make it, and an empty one would pass for a store without questions.

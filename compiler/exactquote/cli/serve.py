@@ -136,7 +136,7 @@ def _told(site: Site) -> str:
     found = state(site.desk)
     if found == "passages":
         missing = []
-        if not os.environ.get(provider.key_env):
+        if not os.environ.get(provider.key_env, "").strip():
             missing.append(f"no key in {provider.key_env}")
         if not provider.model:
             missing.append("no model in chat.provider.model")

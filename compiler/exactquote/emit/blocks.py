@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from html import unescape
 from urllib.parse import quote
 
 from selectolax.lexbor import LexborHTMLParser
@@ -24,7 +23,6 @@ _TAG = re.compile(
     re.DOTALL,
 )
 _ID = re.compile(r"\sid=\"([^\"]*)\"")
-_NAMED = re.compile(r"\s(?:id|name)=[\"']?([^\"'\s>]+)")
 _ARTICLE = ("<article>", "</article>")
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 
@@ -50,7 +48,8 @@ def give_ids(html: str, page: Page, passages: Iterable[Passage]) -> Blocks:
     if not tags:
         return Blocks(html, {})
     block_of = _blocks_by_run(html, page, tags)
-    taken = set(_NAMED.findall(html))
+    own, named = _own_ids(html, tags), _named(html)
+    taken = set(named)
     given: dict[int, str] = {}
     ids: dict[str, str] = {}
     for passage in listed:
@@ -58,13 +57,12 @@ def give_ids(html: str, page: Page, passages: Iterable[Passage]) -> Blocks:
         if number is None:
             continue
         if number not in given:
-            given[number] = _own_id(tags[number], html) or _free(passage.id, taken)
+            given[number] = own.get(number) or _free(passage.id, taken)
             taken.add(given[number])
         ids[passage.id] = given[number]
-    made = _rewritten(html, tags, {n: i for n, i in given.items() if i != _own_id(tags[n], html)})
-    _prove(
-        made, page, [(passage.quote, ids[passage.id]) for passage in listed if passage.id in ids]
-    )
+    made = _rewritten(html, tags, {n: i for n, i in given.items() if i != own.get(n)})
+    quotes = [(passage.quote, ids[passage.id]) for passage in listed if passage.id in ids]
+    _prove(made, page, named, quotes)
     return Blocks(made, ids)
 
 
@@ -121,12 +119,30 @@ def _rewritten(html: str, tags: list[re.Match[str]], ids: Mapping[int, str]) -> 
     return "".join((*parts, html[end:]))
 
 
-def _own_id(tag: re.Match[str], html: str) -> str:
-    """The id that a tag has; "" where an earlier element has it, too, and any link goes there."""
-    found = _ID.search(tag[0])
-    if found is None or found[0] in html[: tag.start()]:
-        return ""
-    return unescape(found[1])
+def _own_ids(html: str, tags: list[re.Match[str]]) -> dict[int, str]:
+    """The ids that tags have; none where an earlier element has the same, and any link goes there.
+
+    What an element is only the parser knows: text may well say `id="it"`, too.
+    """
+    mark = "data-eq-tag"
+    while mark in html:
+        mark += "-"
+    parts: list[str] = []
+    end = 0
+    for number, tag in enumerate(tags):
+        parts += html[end : tag.end("name")], f' {mark}="{number}"'
+        end = tag.end("name")
+    first: dict[str, str | None] = {}
+    for node in LexborHTMLParser("".join((*parts, html[end:]))).css("[id]"):
+        first.setdefault(node.id or "", node.attributes.get(mark))
+    return {int(number): id for id, number in first.items() if id and number is not None}
+
+
+def _named(html: str) -> set[str]:
+    """Every name in a page that a link can lead to."""
+    tree = LexborHTMLParser(html)
+    ids = {node.id or "" for node in tree.css("[id]")}
+    return ids | {node.attributes.get("name") or "" for node in tree.css("[name]")}
 
 
 def _free(wanted: str, taken: set[str]) -> str:
@@ -142,8 +158,12 @@ def _read(html: str, page: Page) -> Page:
     return read_page(bare, doc=page.doc, path=page.path, article_only=True)
 
 
-def _prove(html: str, page: Page, quotes: Iterable[tuple[str, str]]) -> None:
-    """Raises `AssertionError` unless the text is the same and each block has its quotes."""
+def _prove(html: str, page: Page, named: set[str], quotes: Iterable[tuple[str, str]]) -> None:
+    """Raises `AssertionError` unless the text is the same, every name that the page had is
+    there still, and each block has its quotes.
+    """
+    if not named <= _named(html):
+        raise AssertionError(f"ids of {page.doc} were lost")
     again = _read(html, page)
     if [run._replace(anchor="") for run in again.runs] != [
         run._replace(anchor="") for run in page.runs

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from exactquote.addresses import address_faults
 from exactquote.refusals import known_lines, languages_of
 from exactquote.settings import ChatSettings, KnowledgeSettings, ProviderSettings, Settings
 
@@ -48,7 +49,12 @@ def function_files(
 
 
 def chat_json(settings: Settings, title: str, build_id: str) -> bytes:
-    """What the function is to do. It holds names of environment variables and no secret."""
+    """What the function is to do. It holds names of environment variables and no secret.
+
+    Raises `ValueError` for settings that were never looked at, and may hold one.
+    """
+    for _, fault in address_faults(settings):
+        raise ValueError(fault)
     chat = settings.chat
     value = {
         "version": CHAT_VERSION,

@@ -113,7 +113,7 @@ def _shown(
     chunk = one.hit.chunk
     entries = [allowlist.entries[id] for id in one.passages]
     # A reviewed answer is given as it stands; of anything else, the sentence that fits.
-    text = chunk.text if chunk.faq else " ".join(entry.quote for entry in entries)
+    text = chunk.text if chunk.faq else _as_there(chunk.text, [entry.quote for entry in entries])
     source = " > ".join((chunk.title, *chunk.trail))
     reviewed = " (reviewed answer)" if chunk.faq else ""
     yield _paint(_BOLD, f"{number}. {visible(source)}{reviewed}", color)
@@ -129,9 +129,20 @@ def _shown(
     yield _INDENT + _paint(_DIM, entries[0].href, color)
 
 
+def _as_there(text: str, quotes: Sequence[str]) -> str:
+    """Neighbouring quotes of a chunk, with a space between them where it has one."""
+    shown, end = "", -1
+    for quote in quotes:
+        at = text.find(quote, max(end, 0))
+        # Scripts without spaces have none between sentences, either.
+        shown += ("" if at == end or not shown else " ") + quote
+        end = at + len(quote) if at >= 0 else -1
+    return shown
+
+
 def _explained(one: Best) -> Iterator[str]:
     hit = one.hit
-    yield f"chunk {hit.index}: {_told(_OF_CHUNKS, hit.ranks, hit.scores)}, fused {hit.score:.5f}"
+    yield f"chunk {hit.index}: {_told(_OF_CHUNKS, hit.ranks, hit.scores)}, in all {hit.score:.5f}"
     yield f"passage {one.passages[0]}: {_told(_LEGS, one.ranks, one.scores)}"
 
 

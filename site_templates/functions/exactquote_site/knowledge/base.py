@@ -9,11 +9,12 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from exactquote_site.knowledge.bridge import BRIDGED, Bridge
 from exactquote_site.knowledge.chunk import Chunk
-from exactquote_site.knowledge.embedders import Embedder, EmbedderDown, question_vector
-from exactquote_site.knowledge.fuse import fuse
+from exactquote_site.knowledge.embedders import Embedder, EmbedderDown, question_vectors
 from exactquote_site.knowledge.postings import Postings
 from exactquote_site.knowledge.stored import (
+    BRIDGE_PATH,
     CHUNKS_PATH,
     HEADER_PATH,
     VECTORS_PATH,
@@ -24,16 +25,20 @@ from exactquote_site.knowledge.stored import (
     unsealed,
 )
 from exactquote_site.knowledge.vectors import Vectors, VectorStore
-from exactquote_site.knowledge.words import fingerprint, query_words
+from exactquote_site.knowledge.weigh import by_spread, by_words
+from exactquote_site.knowledge.words import fingerprint, query_words, topics
 from exactquote_site.wire.allowlist import WireError
 
 WORDS, MEANING = "words", "meaning"
 # A leg ranks chunks by what is in them, and once more: by the words of the whole page, and by
-# the one sentence that is nearest. Each ranking counts in the fusion as much as its leg does.
+# the one sentence that is nearest. What each counts for in its leg was chosen by
+# `bench/retrieval/questions.jsonl`, the half for tuning, and `choosing.jsonl`.
 PAGES, SENTENCES = "pages", "sentences"
-RANKINGS = {WORDS: (WORDS, PAGES), MEANING: (MEANING, SENTENCES)}
-# What each ranking hands to the fusion. Far below, a rank adds next to nothing.
-CANDIDATES = 100
+RANKINGS = {WORDS: {WORDS: 0.5, PAGES: 1.0}, MEANING: {MEANING: 1.0, SENTENCES: 0.5}}
+# The best of each ranking by words and by cosine; only these are compared by all rankings.
+CANDIDATES = 30
+# So many cosines tell the spread of all of them to a twentieth.
+_SAMPLE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +60,9 @@ class Hit:
 class Found:
     """The best chunks, best first, and how they were found.
 
-    `found` counts what each leg that ran handed to the fusion, and `off` says why another
-    didn't run. `terms` are what the words leg looked for, with repeats, and `vector` is what the
-    other one did.
+    `found` counts the chunks that each leg that ran put forward, and `off` says why another
+    didn't run. `terms` are the words of the question as terms, with repeats, and `vector` is
+    what the meaning leg looked for.
     """
 
     hits: tuple[Hit, ...]
@@ -87,9 +92,10 @@ class KnowledgeBase:
     postings: Postings
     vectors: VectorStore | None
     header: Header
+    bridge: Bridge | None = None
     _pages: Postings = field(init=False, compare=False, repr=False)
     _page_of: NDArray[np.int64] = field(init=False, compare=False, repr=False)
-    _first_sentences: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    _first_sentences: NDArray[np.int64] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Index the pages, and note whose each vector is."""
@@ -98,8 +104,8 @@ class KnowledgeBase:
         object.__setattr__(self, "_pages", self.postings.grouped(page_of))
         object.__setattr__(self, "_page_of", np.asarray(page_of, np.int64))
         counts = (len(chunk.passages) for chunk in self.chunks)
-        firsts = tuple(accumulate(counts, initial=len(self.chunks)))
-        object.__setattr__(self, "_first_sentences", firsts)
+        firsts = list(accumulate(counts, initial=len(self.chunks)))
+        object.__setattr__(self, "_first_sentences", np.asarray(firsts, np.int64))
 
     @staticmethod
     def load(
@@ -129,11 +135,17 @@ class KnowledgeBase:
         if not counted or (vectors.dimension, vectors.embedder) != noted:
             raise WireError(f"{VECTORS_PATH}: isn't what {HEADER_PATH} says")
         store = place(header, vectors) if place else vectors
-        return KnowledgeBase(chunks, postings, store, header)
+        bridge = None
+        if header.embedder.kind in BRIDGED:
+            data = unsealed(BRIDGE_PATH, "bridge", header.build_id, read(BRIDGE_PATH))
+            bridge = Bridge.from_bytes(data)
+            if (bridge.dimension, bridge.embedder) != noted:
+                raise WireError(f"{BRIDGE_PATH}: isn't what {HEADER_PATH} says")
+        return KnowledgeBase(chunks, postings, store, header, bridge)
 
     @property
     def weights(self) -> Mapping[str, float]:
-        """What each leg counts in the fusion, unless a search says otherwise."""
+        """What each leg counts for, unless a search says otherwise."""
         return {WORDS: self.header.words_weight, MEANING: self.header.meaning_weight}
 
     def search(
@@ -153,30 +165,34 @@ class KnowledgeBase:
         if not question.strip():
             raise ValueError("the question is empty")
         weighed = weights or self.weights
-        tops: dict[str, list[tuple[int, float]]] = {}
         off: dict[str, str] = {}
+        asked: dict[str, tuple[str, ...]] = {}
         terms: tuple[str, ...] = ()
-        vector = None
         if weighed[WORDS] <= 0:
             off[WORDS] = "its weight is 0"
         elif self.header.words != fingerprint():
             off[WORDS] = "the words of this build were cut otherwise than is done here; build again"
         else:
             languages = self.header.languages
+            asked = topics(question, known=self.postings, languages=languages)
             terms = tuple(query_words(question, known=self.postings, languages=languages))
-            tops[WORDS], tops[PAGES] = self._by_words(terms)
         why = self._why_no_vectors(weighed[MEANING], embedder)
-        if embedder is not None and self.vectors is not None and not why:
+        vector = None
+        unmet: dict[str, NDArray[np.float32]] = {}
+        if embedder is not None and not why:
             try:
-                made = question_vector(embedder, question)
-                tops |= self._by_meaning(self.vectors, made)
-                vector = made
+                vector, unmet = self._vectors(embedder, question, asked)
             except EmbedderDown as error:
                 why = str(error)
         if why:
             off[MEANING] = why
-        hits = self._hits(tops, self._shared(weighed, tops, terms), count)
-        found = {leg: len(top) for leg, top in tops.items() if leg in RANKINGS}
+        ranked: list[_Ranking] = []
+        if WORDS not in off:
+            ranked += self._by_words(asked, unmet, widen=vector is not None)
+        if vector is not None and self.vectors is not None:
+            ranked += self._by_meaning(self.vectors, vector, ranked)
+        hits = self._hits(ranked, weighed, count)
+        found = {one.name: len(one.top) for one in ranked if one.name in RANKINGS}
         return Found(hits, found, off, terms, vector)
 
     @property
@@ -186,7 +202,7 @@ class KnowledgeBase:
 
     def sentence_row(self, index: int) -> int:
         """The row of the vector of a chunk's first sentence; those of its others follow."""
-        return self._first_sentences[index]
+        return int(self._first_sentences[index])
 
     def all_chunks(self) -> tuple[Chunk, ...]:
         """The whole corpus, in the order of its pages."""
@@ -200,51 +216,74 @@ class KnowledgeBase:
             return self.all_chunks()
         return tuple(hit.chunk for hit in self.search(question, count, embedder=embedder).hits)
 
+    def _vectors(
+        self, embedder: Embedder, question: str, asked: Mapping[str, tuple[str, ...]]
+    ) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
+        """The vector of the question, and those of its words that the corpus doesn't have."""
+        unmet = self.bridge.unmet(asked) if self.bridge else ()
+        first, *others = question_vectors(embedder, [question, *unmet])
+        return first, dict(zip(unmet, others, strict=True))
+
     def _by_words(
-        self, terms: Sequence[str]
-    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        self,
+        asked: Mapping[str, tuple[str, ...]],
+        unmet: Mapping[str, NDArray[np.float32]],
+        *,
+        widen: bool,
+    ) -> list[_Ranking]:
         """The best chunks by their own words, and by those of their page and then their own."""
-        own = self.postings.scores(terms)
-        page = self._pages.scores(terms)[self._page_of]
-        order = np.lexsort((-own, -page))[:CANDIDATES]
-        by_page = [(int(i), float(page[i])) for i in order if page[i] > 0]
-        return self.postings.top(terms, CANDIDATES), by_page
+        groups = [dict.fromkeys(terms, 1.0) for terms in asked.values()]
+        if widen and self.bridge:
+            groups = self.bridge.widened(asked, unmet, self.header.languages)
+        own, own_most = self.postings.pooled(groups)
+        of_pages, pages_most = self._pages.pooled(groups)
+        page = of_pages[self._page_of]
+        tops = [[(int(i), float(scores[i])) for i in _best(scores, own)] for scores in (own, page)]
+        return [
+            _Ranking(WORDS, WORDS, tops[0], by_words(own, own_most)),
+            _Ranking(WORDS, PAGES, tops[1], by_words(page, pages_most)),
+        ]
 
     def _by_meaning(
-        self, vectors: VectorStore, vector: NDArray[np.float32]
-    ) -> dict[str, list[tuple[int, float]]]:
-        """The best chunks by their own cosine, and the same ones by their nearest sentence's.
+        self, vectors: VectorStore, vector: NDArray[np.float32], others: Sequence[_Ranking]
+    ) -> list[_Ranking]:
+        """The best chunks by their own cosine, and all candidates by their nearest sentence's.
 
         Comparing the sentences of all chunks takes ten times as long and finds as much.
         """
-        top = vectors.top(vector, CANDIDATES, start=0, stop=len(self.chunks))
-        tops = {MEANING: top}
-        if self.has_sentences:
-            firsts = self._first_sentences
-            owners = [(row, chunk) for chunk, _ in top for row in range(*firsts[chunk : chunk + 2])]
-            nearest: dict[int, float] = {}
-            cosines = vectors.cosines(vector, [row for row, _ in owners])
-            for (_, chunk), cosine in zip(owners, cosines, strict=True):
-                nearest[chunk] = max(cosine, nearest.get(chunk, -1.0))
-            tops[SENTENCES] = sorted(nearest.items(), key=lambda found: (-found[1], found[0]))
-        return tops
+        count = len(self.chunks)
+        top = vectors.top(vector, CANDIDATES, start=0, stop=count)
+        proposed = {i for one in (top, *(other.top for other in others)) for i, _ in one}
+        candidates = np.asarray(sorted(proposed), np.int64)
+        sample = np.arange(0, count, -(-count // _SAMPLE))
+        sentences, owners = self._sentences(candidates)
+        rows = np.concatenate((sample, candidates, sentences))
+        cosines = np.asarray(vectors.cosines(vector, rows.tolist()), np.float32)
+        spread, own, of_sentences = np.split(cosines, np.cumsum((len(sample), len(candidates))))
+        units = np.zeros(count, np.float64)
+        units[candidates] = by_spread(own, spread)
+        ranked = [_Ranking(MEANING, MEANING, top, units)]
+        if len(sentences):
+            nearest = np.full(count, -1.0, np.float32)
+            np.maximum.at(nearest, owners, of_sentences)
+            best = candidates[np.argsort(-nearest[candidates], kind="stable")]
+            units = np.zeros(count, np.float64)
+            units[candidates] = by_spread(nearest[candidates], spread)
+            listed = list(zip(best.tolist(), nearest[best].tolist(), strict=True))
+            ranked.append(_Ranking(MEANING, SENTENCES, listed, units))
+        return ranked
 
-    def _shared(
-        self,
-        weights: Mapping[str, float],
-        tops: Mapping[str, Sequence[tuple[int, float]]],
-        terms: Sequence[str],
-    ) -> Mapping[str, float]:
-        """The weights, words counting for as much as they found of what was asked.
-
-        A question in other words than the page's still finds some chunk with one of them; by
-        rank alone it would stand as high as one that has them all.
-        """
-        words = weights[WORDS]
-        if MEANING in tops and tops.get(WORDS):
-            words *= tops[WORDS][0][1] / self.postings.ceiling(terms)
-        of_leg = {WORDS: words, MEANING: weights[MEANING]}
-        return {ranking: of_leg[leg] for leg, both in RANKINGS.items() for ranking in both}
+    def _sentences(self, chunks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of the vectors of all sentences of some chunks, and whose each is."""
+        firsts = self._first_sentences[chunks]
+        counts = self._first_sentences[chunks + 1] - firsts
+        if not self.has_sentences:
+            counts = np.zeros_like(counts)
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        return np.arange(total) + np.repeat(firsts - ends + counts, counts), np.repeat(
+            chunks, counts
+        )
 
     def _why_no_vectors(self, weight: float, embedder: Embedder | None) -> str:
         if weight <= 0:
@@ -261,24 +300,45 @@ class KnowledgeBase:
         return ""
 
     def _hits(
-        self,
-        tops: Mapping[str, Sequence[tuple[int, float]]],
-        weights: Mapping[str, float],
-        count: int,
+        self, ranked: Sequence[_Ranking], weights: Mapping[str, float], count: int
     ) -> tuple[Hit, ...]:
-        ranks = {leg: {i: rank for rank, (i, _) in enumerate(top, 1)} for leg, top in tops.items()}
-        scores = {leg: dict(top) for leg, top in tops.items()}
-        fused = fuse({leg: [i for i, _ in top] for leg, top in tops.items()}, weights)
+        total = np.zeros(len(self.chunks), np.float64)
+        for one in ranked:
+            total += weights[one.leg] * RANKINGS[one.leg][one.name] * one.units
+        ranks = {one.name: {i: rank for rank, (i, _) in enumerate(one.top, 1)} for one in ranked}
+        scores = {one.name: dict(one.top) for one in ranked}
+        candidates = {i for top in ranks.values() for i in top}
+        order = sorted(candidates, key=lambda i: (-total[i], i))
         return tuple(
             Hit(
                 index,
                 self.chunks[index],
-                score,
-                {leg: places[index] for leg, places in ranks.items() if index in places},
-                {leg: by[index] for leg, by in scores.items() if index in by},
+                float(total[index]),
+                {name: places[index] for name, places in ranks.items() if index in places},
+                {name: by[index] for name, by in scores.items() if index in by},
             )
-            for index, score in fused[:count]
+            for index in order[:count]
         )
+
+
+def _best(scores: NDArray[np.float32], then: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The candidates of a ranking, best first: what has a score, equal ones by another."""
+    cut = len(scores) - CANDIDATES
+    least = np.partition(scores, cut)[cut] if cut > 0 else 0.0
+    near = np.flatnonzero(scores >= least if least > 0 else scores > 0)
+    order = np.lexsort((near, -then[near], -scores[near]))[:CANDIDATES]
+    best: NDArray[np.int64] = near[order]
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """What one ranking of a leg puts forward, best first, and what it says of every chunk."""
+
+    leg: str
+    name: str
+    top: Sequence[tuple[int, float]]
+    units: NDArray[np.float64]
 
 
 def rows_of(chunks: Sequence[Chunk]) -> tuple[int, ...]:

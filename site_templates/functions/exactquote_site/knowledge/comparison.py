@@ -6,36 +6,25 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from exactquote_site.knowledge.exchange import Exchange, exchange
 from exactquote_site.knowledge.function_words import RATHER_THAN
 from exactquote_site.knowledge.negation import denials, undenied
-from exactquote_site.knowledge.operators import operator_faults
+from exactquote_site.knowledge.operators import Faults, operator_faults
 from exactquote_site.knowledge.opposites import opposite_faults
 from exactquote_site.knowledge.pairing import places_of
-from exactquote_site.knowledge.roles import misplaced_figure, swapped
 from exactquote_site.knowledge.shapes import as_typed
-from exactquote_site.knowledge.statement import WEIGHT_MIN, Kind, Statement, Token, weight
-
-# All of the values here: bench/evidence.
-# Headings may name what a sentence is about; what is said of it must stand in the sentence.
-FROM_HEADINGS_MAX = 0.34
-# Two words under a heading that has the third are found in passages about anything.
-UNDER_HEADINGS_MIN = 3
-FAINT_MISSING_MAX = 1
-# So few words stand in many sentences; together, in one clause, in few.
-SHORT = 2
-# How far apart the words may stand in a long passage: so many tokens, and more for each.
-SPREAD_MIN = 24
-SPREAD = 2
+from exactquote_site.knowledge.statement import Kind, Statement, Token
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """What of a claim a passage has.
 
     `found` are tokens of the claim in the sentence, `above` those that only its headings
-    have, `missing` those that are nowhere; `faint` counts faint words that are nowhere.
-    `pairs` are places in the passage by place in the claim.
+    have, `missing` those that are nowhere. `pairs` are places in the passage by place in the
+    claim.
     """
 
     claim: Statement
@@ -44,7 +33,6 @@ class Comparison:
     found: tuple[Token, ...]
     above: tuple[Token, ...]
     missing: tuple[Token, ...]
-    faint: int = 0
 
     @property
     def share(self) -> float:
@@ -52,27 +40,38 @@ class Comparison:
         found = len(self.found) + len(self.above)
         return found / max(1, found + len(self.missing))
 
-    @property
-    def complete(self) -> bool:
-        """Whether the passage has what the claim says; it may still say otherwise."""
-        found = len(self.found) + len(self.above)
-        return (
-            not self.missing
-            and weight([self.claim.tokens[place] for place in self.pairs]) >= WEIGHT_MIN
-            and bool(self.found)
-            and len(self.above) <= FROM_HEADINGS_MAX * found
-            and (not self.above or len(self.found) >= UNDER_HEADINGS_MIN)
-            and self.faint <= FAINT_MISSING_MAX
-            and not self._names_another()
-            and self._close()
-        )
+    @cached_property
+    def free(self) -> tuple[Token, ...]:
+        """The words of the passage that no word of the claim is found in."""
+        held = {place for places in self.pairs.values() for place in places}
+        kinds = (Kind.WORD, Kind.NAME, Kind.FAINT, Kind.OPERATOR)
+        return tuple(t for t in self.passage.tokens if t.place not in held and t.kind in kinds)
 
-    def _close(self) -> bool:
-        """Whether the words stand together, and not all over a long passage."""
-        if len(self.found) <= SHORT and not self._in_one_clause():
-            return False
-        if len(self.passage.tokens) <= SPREAD_MIN:
-            return True
+    @property
+    def surplus(self) -> float:
+        """The part of the passage's content that the claim doesn't have."""
+        content = self.passage.content
+        held = {place for places in self.pairs.values() for place in places}
+        return sum(token.place not in held for token in content) / max(1, len(content))
+
+    @cached_property
+    def contradictions(self) -> tuple[str, ...]:
+        """What makes the passage say something else, whatever its words, each once."""
+        return tuple(dict.fromkeys(_contradictions(self)))
+
+    @cached_property
+    def operators(self) -> Faults:
+        """What either says of all, some, always or must, and the other doesn't."""
+        return operator_faults(self.claim, self.passage, self.pairs)
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """The two parts of the claim that have changed places, as far as any have."""
+        return exchange(self.claim, self.passage, self.pairs)
+
+    @cached_property
+    def stretch(self) -> float:
+        """How many times as long as the claim the shortest piece is that has all found words."""
         wanted = {token.place for token in self.found}
         owners: dict[int, list[int]] = {}
         for ours in wanted:
@@ -80,70 +79,44 @@ class Comparison:
                 owners.setdefault(theirs, []).append(ours)
         inside: Counter[int] = Counter()
         places = sorted(owners)
-        first = 0
+        shortest, first = len(self.passage.tokens), 0
         for last in places:
             inside.update(owners[last])
             while len(inside) == len(wanted):
-                if last - places[first] < SPREAD_MIN + SPREAD * len(wanted):
-                    return True
+                shortest = min(shortest, last - places[first] + 1)
                 inside.subtract(owners[places[first]])
                 inside += Counter()
                 first += 1
-        return False
-
-    def _names_another(self) -> bool:
-        """Whether a name of the claim is in the headings alone, and the sentence has others."""
-        said = {place for places in self.pairs.values() for place in places}
-        return any(token.kind is Kind.NAME for token in self.above) and any(
-            token.kind is Kind.NAME and token.place not in said for token in self.passage.tokens
-        )
-
-    def _in_one_clause(self) -> bool:
-        """Whether some clause has all that a short claim says."""
-        clauses = [
-            {self.passage.tokens[there].clause for there in self.pairs[token.place]}
-            for token in self.found
-        ]
-        return bool(set.intersection(*clauses))
-
-    def differences(self) -> tuple[str, ...]:
-        """What in the passage differs from the claim, in words, each once."""
-        return tuple(dict.fromkeys(_differences(self)))
+        return shortest / max(1, len(self.claim.tokens))
 
 
 def compare(claim: Statement, passage: Statement, headings: Collection[str] = ()) -> Comparison:
     """Compare two sentences of one language. `headings` are the keys of title and trail."""
     pairs: dict[int, Sequence[int]] = {}
-    found, above, missing, faint = [], [], [], 0
+    found, above, missing = [], [], []
     for token in claim.tokens:
         there = places_of(token, claim, passage)
         if there:
             pairs[token.place] = there
-        if token.kind is Kind.FAINT:
-            faint += not there
-        elif token.says and there:
+        if not token.says:
+            continue
+        if there:
             found.append(token)
-        elif token.says and not token.keys.isdisjoint(headings):
+        elif not token.keys.isdisjoint(headings):
             above.append(token)
-        elif token.says:
+        else:
             missing.append(token)
-    return Comparison(claim, passage, pairs, tuple(found), tuple(above), tuple(missing), faint)
+    return Comparison(claim, passage, pairs, tuple(found), tuple(above), tuple(missing))
 
 
-def _differences(one: Comparison) -> Iterator[str]:
-    claim, passage, pairs = one.claim, one.passage, one.pairs
+def _contradictions(one: Comparison) -> Iterator[str]:
+    claim, passage = one.claim, one.passage
     if passage.asks:
         yield "the passage is a question"
     yield from _figures(passage, one.missing)
     yield from _negations(claim, passage)
-    yield from operator_faults(claim, passage, pairs)
-    yield from opposite_faults(claim, passage)
-    crossed = swapped(claim, passage, pairs)
-    if crossed:
-        yield f"{crossed[0].text} and {crossed[1].text} change places in the passage"
-    moved = misplaced_figure(claim, passage, pairs)
-    if moved:
-        yield f"{moved[0].text} stands beside another word than {moved[1].text} in the passage"
+    yield from opposite_faults(claim, passage, one.pairs)
+    yield from _names(one)
 
 
 def _figures(passage: Statement, missing: Sequence[Token]) -> Iterator[str]:
@@ -151,6 +124,8 @@ def _figures(passage: Statement, missing: Sequence[Token]) -> Iterator[str]:
     for token in missing:
         if token.kind is Kind.FIGURE and said:
             yield f"figure {token.text} differs: the passage says {', '.join(said)}"
+        elif token.kind is Kind.FIGURE:
+            yield f"figure {token.text} isn't in the passage"
 
 
 def _negations(claim: Statement, passage: Statement) -> Iterator[str]:
@@ -169,6 +144,16 @@ def _negations(claim: Statement, passage: Statement) -> Iterator[str]:
 
 def _written(negator: Token) -> str:
     return negator.text.replace(RATHER_THAN, "rather than")
+
+
+def _names(one: Comparison) -> Iterator[str]:
+    for token in one.missing:
+        if token.kind is Kind.NAME:
+            yield f"the name {token.text} isn't in the passage"
+    # The heading names what the claim is about, and the sentence is about something else.
+    if any(t.kind is Kind.NAME for t in one.above) and any(t.kind is Kind.NAME for t in one.free):
+        above = next(t for t in one.above if t.kind is Kind.NAME)
+        yield f"the passage names another thing than {above.text}"
 
 
 def stands_whole(claim: str, passage: str) -> bool:

@@ -44,10 +44,10 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class EmbedsQuestions(Protocol):
-    """An embedder that has a quicker way to the vector of one question."""
+    """An embedder that has a quicker way to the vectors of a question and its words."""
 
-    def embed_question(self, question: str) -> NDArray[np.float32]:
-        """A vector of shape (d,) that may differ from `embed`'s in its last digits."""
+    def embed_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Rows of shape (n, d) that may differ from `embed`'s in their last digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,15 @@ def open_embedder(
 
 def question_vector(embedder: Embedder, question: str) -> NDArray[np.float32]:
     """The vector of a question, shape (d,). Raises `EmbedderDown`."""
-    if isinstance(embedder, EmbedsQuestions):
-        return embedder.embed_question(question)
-    vector: NDArray[np.float32] = embedder.embed([question])[0]
+    vector: NDArray[np.float32] = question_vectors(embedder, [question])[0]
     return vector
+
+
+def question_vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors of what is asked at once, shape (n, d). Raises `EmbedderDown`."""
+    if isinstance(embedder, EmbedsQuestions):
+        return embedder.embed_questions(texts)
+    return embedder.embed(texts)
 
 
 def clean(text: str) -> str:

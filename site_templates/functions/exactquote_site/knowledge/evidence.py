@@ -28,11 +28,17 @@ def find_support(
     `entries` are those of the allowlist of the same build. Raises `NoClaim` for a text that
     says too little or too much, and `KeyError` for a passage that the allowlist lacks.
     """
+    return support(claim, sources_near(claim, base, entries, chunks), language)
+
+
+def sources_near(
+    claim: str, base: KnowledgeBase, entries: Mapping[str, Entry], chunks: int = CHUNKS
+) -> list[Source]:
+    """The passages of the chunks that have most of the claim's words, best chunk first."""
     languages = base.header.languages or ("",)
     terms = dict.fromkeys(term for tongue in languages for term in query_words(claim, tongue))
     top = base.postings.top(tuple(terms), chunks)
-    sources = [source for i, _ in top for source in sources_of(base.chunks[i], entries)]
-    return support(claim, sources, language)
+    return [source for i, _ in top for source in sources_of(base.chunks[i], entries)]
 
 
 def sources_of(chunk: Chunk, entries: Mapping[str, Entry]) -> Iterator[Source]:

@@ -25,6 +25,7 @@ FUNCTION_WORDS = {
         " upon under above below up down out off back again further own both either else"
         " can could will would shall let lets now just even still already well rather whether"
         " until till otherwise whenever wherever however moreover instead ve re ll s d m eg ie due"
+        " finally eventually namely thereby"
     ),
     "de": _words(
         "der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen"
@@ -43,6 +44,7 @@ FUNCTION_WORDS = {
         " soweit sofern möchte möchten bis einander gegenseitig innerhalb außerhalb trotz wegen"
         " mithilfe anhand gemäß somit dadurch hierbei hierfür hierzu zwar nämlich sogar ob"
         " außerdem ansonsten obwohl sodass beziehungsweise beide beiden beides"
+        " schließlich letztlich dazwischen"
     ),
 }
 # Verbs and nouns that hold a place only; a claim isn't told apart by them alone.
@@ -53,6 +55,7 @@ FAINT_WORDS = {
         " thing things way ways case cases kind kinds sort sorts stand stands want wants certain"
         " simply easily easy mean means happen happens become becomes keep keeps result results"
         " represent represents able possible whole entire one ones someone something anything"
+        " serve serves work works"
         " value values others other another same different new single particular specific general"
     ),
     "de": _words(
@@ -62,7 +65,8 @@ FAINT_WORDS = {
         " fall fälle fällen einfach einfache einfachen möglich wollen will bedeutet bedeuten"
         " heißt erhalten erhält bekommen bekommt ganz ganze ganzen andere anderen anderer anderes"
         " gleich gleiche gleichen neu neue neuen bestimmt bestimmte bestimmten allgemein"
-        " verfügt verfügen beispiel beispielsweise"
+        " heißen nennt nennen genannt bezeichnet bezeichnen vorhanden gewünscht gewünschte"
+        " gewünschten sorgt sorgen dient dienen verfügt verfügen beispiel beispielsweise"
     ),
 }
 NEGATORS = {
@@ -158,25 +162,6 @@ CLAUSE_WORDS = {
     "de": _words("und oder aber sondern weil da wenn falls obwohl während dass damit sodass welche"
                  " welcher welches indem bis denn jedoch als"),
 }  # fmt: skip
-# Two halves of a sentence are told apart by these.
-COORDINATORS = _words("and but or while whereas und oder aber während sondern jedoch")
-PASSIVE_AGENT = {"en": _words("by through via"), "de": _words("von vom durch")}
-DETERMINERS = {
-    "en": _words("a an the its his her their our your my this that these those"),
-    "de": _words(
-        "der die das den dem des ein eine einen einem einer eines sein seine seinen ihr ihre ihren"
-        " ihrer ihrem"
-    ),
-}
-PASSIVE = {
-    "en": _words("is are was were be been being gets get"),
-    "de": _words("wird werden wurde wurden worden geworden"),
-}
-# Between two names these say which is which; "and" doesn't.
-DIRECTIONS = {
-    "en": _words("to from into onto before after than over via through without in by on"),
-    "de": _words("zu zum zur von vom aus in ins nach vor bevor nachdem als via durch ohne"),
-}
 # A particle at the end of a German clause belongs to its verb: "löst ... aus" is "auslösen".
 PARTICLES = _words(
     "ab an auf aus bei ein fest fort frei her hin los mit nach um vor weg weiter zu zurück"

@@ -11,6 +11,8 @@ from exactquote_site.knowledge.statement import Kind, Statement, Token
 # How many words that say something a negation reaches. Further on it is about other things.
 REACH = 4
 _NEAREST = 2
+# "Neither A nor B" is one negation, as "not A or B" is.
+_GOES_ON = frozenset(("nor", "noch"))
 _NOT_EVEN_DENIED = frozenset(("only", "just", "nur", "bloß"))
 
 
@@ -33,26 +35,28 @@ def undenied(
     """A negation that the claim alone has, and one that the passage alone has.
 
     `said` are all keys of the claim: a negation in the passage is about the claim only where
-    it reaches what the claim says.
+    it reaches what the claim says. Each negation of one is that of the other once. Where both
+    have as many, they have only to reach one common word, since a paraphrase moves "not" about.
     """
-    ours = next(
-        (one.negator for one in claim if not any(_about_one(one, other) for other in passage)),
-        None,
-    )
-    theirs = next(
-        (
-            other.negator
-            for other in passage
-            if _touches(other, said) and not any(_about_one(one, other) for one in claim)
-        ),
-        None,
-    )
-    return ours, theirs
+    ours = list(claim)
+    theirs = [other for other in passage if _touches(other, said)]
+    ways = [_by_one_word, _about_one, *([_overlap] if len(ours) == len(theirs) else [])]
+    for alike in ways:
+        for one in tuple(ours):
+            other = next((each for each in theirs if alike(one, each)), None)
+            if other is not None:
+                ours.remove(one)
+                theirs.remove(other)
+    return (ours[0].negator if ours else None), (theirs[0].negator if theirs else None)
 
 
 def _denials(tokens: Sequence[Token], german: bool) -> Iterator[Denial]:
     for number, token in enumerate(tokens):
         if token.kind is not Kind.NEGATOR:
+            continue
+        if token.text.casefold() in _GOES_ON and any(
+            t.kind is Kind.NEGATOR for t in tokens[:number]
+        ):
             continue
         following = tokens[number + 1] if number + 1 < len(tokens) else None
         if following is not None and following.text.casefold() in _NOT_EVEN_DENIED:
@@ -81,11 +85,24 @@ def _reached(token: Token) -> bool:
     return token.says or token.kind in (Kind.FAINT, Kind.OPERATOR)
 
 
+def _by_one_word(one: Denial, other: Denial) -> bool:
+    same = one.negator.text.casefold() == other.negator.text.casefold()
+    return same and _about_one(one, other)
+
+
 def _about_one(one: Denial, other: Denial) -> bool:
     """Whether what each reaches first is reached by the other: "not A but B" isn't "not B"."""
     contrasts = {one.negator.text.casefold(), other.negator.text.casefold()} & CONTRASTS
     first = 1 if contrasts else _NEAREST
     return _reaches(one, other, first) and _reaches(other, one, first)
+
+
+def _overlap(one: Denial, other: Denial) -> bool:
+    """Whether some word is reached by both, the first one where a thing is denied for another."""
+    if {one.negator.text.casefold(), other.negator.text.casefold()} & CONTRASTS:
+        return _about_one(one, other)
+    keys = {key for token in other.reach for key in token.keys}
+    return any(not keys.isdisjoint(token.keys) for token in one.reach)
 
 
 def _reaches(one: Denial, other: Denial, first: int) -> bool:

@@ -105,6 +105,10 @@ class OpenAIEndpoint:
             made[[number for number, _ in batch]] = vectors
         return made
 
+    def close(self) -> None:
+        """Close the connections to the endpoint."""
+        self._client.close()
+
     def _patiently(self, texts: list[str]) -> NDArray[np.float64]:
         clock, patience = self._clock, self._patience
         end = clock.now() + patience.total_seconds

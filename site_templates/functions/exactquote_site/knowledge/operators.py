@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from exactquote_site.knowledge.statement import Kind, Statement, Token
 
@@ -26,6 +27,20 @@ _SATISFIED = {
     "more": {"more"},
     "less": {"less"},
 }
+# What in a passage says the opposite of an operator of the claim.
+_CONTRARY: Mapping[str, frozenset[str]] = {
+    "all": frozenset(("some", "most", "many", "few")),
+    "always": frozenset(("some", "most", "few")),
+    "most": frozenset(("some", "few")),
+    "many": frozenset(("few",)),
+    "few": frozenset(("many", "most", "all")),
+    "some": frozenset(("few",)),
+    "before": frozenset(("after",)),
+    "after": frozenset(("before",)),
+    "more": frozenset(("less",)),
+    "less": frozenset(("more",)),
+    "must": frozenset(("may",)),
+}
 # What in a passage weakens a statement, unless the claim is as weak.
 _HEDGES = {
     "may": {"may", "should"},
@@ -38,29 +53,59 @@ _LIMITS = {
     "few": {"few"},
     "many": {"many", "some"},
 }
+# These say "after" as well as something else.
+_THEN = frozenset(("then", "once", "dann", "sobald"))
 _NEAR = 3
-_BESIDE = 2
+_BESIDE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What two sentences say otherwise of how many, how often and when, each in words.
+
+    `contrary` are those where the passage has the opposite, `absent` those that only the claim
+    has, and `limits` what weakens only the passage.
+    """
+
+    contrary: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
 
 
 def operator_faults(
     claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
-) -> Iterator[str]:
-    """What one sentence says of all, some, always or must, and the other doesn't, in words."""
-    ours, ours_denied = _operators_of(claim)
-    theirs, theirs_denied = _operators_of(passage)
+) -> Faults:
+    """What one sentence says of all, some, always or must, and the other doesn't."""
+    ours, theirs = _operators_of(claim), _operators_of(passage)
+    contrary, absent = [], []
     matched = {place for places in pairs.values() for place in places}
     clauses = {passage.tokens[place].clause for place in matched if passage.tokens[place].says}
+    # What is said of all of something else isn't said of this.
+    near = {one for one in theirs if any(t.clause in clauses for t in theirs[one])}
     for operator, tokens in ours.items():
-        token = tokens[-1]
         wanted = _SATISFIED.get(operator)
+        if not wanted or not near.isdisjoint(wanted):
+            continue
         if operator == "should" and passage.instructs:
             continue
-        # What is said of all of something else isn't said of this.
-        near = {one for one in theirs if any(t.clause in clauses for t in theirs[one])}
-        if wanted and near.isdisjoint(wanted):
-            yield f'the claim says "{token.text}", the passage doesn\'t'
-        if operator in theirs_denied.difference(ours_denied, theirs):
-            yield f'the passage denies "{token.text}"'
+        if operator == "after" and any(t.text.casefold() in _THEN for t in passage.tokens):
+            continue
+        against = _CONTRARY.get(operator, frozenset()) & near
+        if against:
+            other = theirs[min(against)][-1].text
+            contrary.append(f'the claim says "{tokens[-1].text}", the passage "{other}"')
+        else:
+            absent.append(f'the claim says "{tokens[-1].text}", the passage doesn\'t')
+    limits = dict.fromkeys(_limits(passage, ours, theirs, pairs))
+    return Faults(tuple(contrary), tuple(absent), tuple(limits))
+
+
+def _limits(
+    passage: Statement,
+    ours: Mapping[str, Sequence[Token]],
+    theirs: Mapping[str, Sequence[Token]],
+    pairs: Mapping[int, Sequence[int]],
+) -> Iterator[str]:
     for operator, tokens in theirs.items():
         for token in tokens:
             hedged = operator in _HEDGES and ours.keys().isdisjoint(_HEDGES[operator])
@@ -74,10 +119,9 @@ def operator_faults(
                 yield f'the passage says it of "{token.text}", the claim of all'
 
 
-def _operators_of(statement: Statement) -> tuple[dict[str, list[Token]], set[str]]:
-    """The operators of a sentence, and which of them it has behind a negation."""
-    plain: dict[str, list[Token]] = {}
-    denied: set[str] = set()
+def _operators_of(statement: Statement) -> dict[str, list[Token]]:
+    """The operators of a sentence by their class, denied or not: `negation.py` compares that."""
+    found: dict[str, list[Token]] = {}
     tokens = statement.tokens
     for token in tokens:
         negated = any(
@@ -85,17 +129,9 @@ def _operators_of(statement: Statement) -> tuple[dict[str, list[Token]], set[str
             for other in tokens[: token.place]
         )
         # "Not any" is "no".
-        if not token.operator or (token.text.casefold() == "any" and negated):
-            continue
-        before = token.place and tokens[token.place - 1].kind is Kind.NEGATOR
-        # "Need not" denies the need; "must not" is a must.
-        need = token.text.casefold() in ("need", "needs")
-        behind = tokens[token.place + 1 : token.place + 2]
-        if before or (need and behind and behind[0].kind is Kind.NEGATOR):
-            denied.add(token.operator)
-        else:
-            plain.setdefault(token.operator, []).append(token)
-    return plain, denied
+        if token.operator and not (token.text.casefold() == "any" and negated):
+            found.setdefault(token.operator, []).append(token)
+    return found
 
 
 def _precedes(

@@ -10,7 +10,6 @@ from enum import Enum
 from exactquote_site.knowledge.figures import Figure, figures
 from exactquote_site.knowledge.function_words import (
     CLAUSE_WORDS,
-    COORDINATORS,
     FAINT_WORDS,
     FUNCTION_WORDS,
     NEGATORS,
@@ -45,8 +44,7 @@ class Kind(Enum):
 class Token:
     """A word, name or figure.
 
-    `place` counts tokens from 0. `clause` and `half` are the numbers of the clause, and of
-    the part between coordinations, that it is in. `operator` is the class of an operator.
+    `place` counts tokens from 0, and `clause` clauses. `operator` is the class of an operator.
     """
 
     text: str
@@ -54,7 +52,6 @@ class Token:
     keys: frozenset[str]
     place: int
     clause: int
-    half: int
     figure: Figure | None = None
     operator: str = ""
 
@@ -122,11 +119,11 @@ def guessed_language(text: str) -> str:
 
 
 _WORD = re.compile(
-    r"(?<![\w)\]>])--?[^\W\d_][\w-]*|(?<![\w.])\.[^\W\d_]\w+|\w+(?:(?:::|[./\-':])\w+)*"
+    r"(?<![\w)\]>])--?[^\W\d_][\w-]*|(?<!\S)/[^\W\d_][\w/{}-]*|(?<![\w.])\.[^\W\d_]\w+|\w+(?:(?:::|[./\-':])\w+)*"
 )
 _BREAK = re.compile(r"[,;:()\[\]!?…]|\.(?=\s|$)|\s-+\s|\n")
 _OPENS = re.compile(r"[:.!?…\"“„»«]\s*[\"“„»«]?$")
-_NOT = re.compile(r"(?i)\b(?:can(?:n't|not)|(wo)n't|(sha)n't|(\w+)n't)\b")
+_NOT = re.compile(r"(?i)\b(?:can(?:'t|not)|(wo)n't|(sha)n't|(\w+)n't)\b")
 _HAVE_TO = re.compile(r"(?i)\b(?:ha[sd]|have|having) to\b")
 _INSTRUCTS = {
     "en": re.compile(
@@ -139,11 +136,13 @@ _SOMETIMES = re.compile(r"(?i)\b(?:(?:every )?now and then|at times|from time to
 _WHENEVER = re.compile(r"(?i)\b(wann|wo|wie|was|wer) immer\b")
 _EACH_OTHER = re.compile(r"(?i)\beach other\b")
 _AS_SOON_AS = re.compile(r"(?i)\bas soon as\b")
+_OR_NOT = re.compile(r"(?i)\b(whether) or not\b")
 _OTHER_THAN = re.compile(r"(?i)\b(?:instead of|rather than)\b")
 _SHORT_FORM = re.compile(r"\b(?:z\. ?B|d\. ?h|u\. ?a|o\. ?ä|e\.g|i\.e)\.")
 _DASH = re.compile(r"[\u2013\u2014\u2212]")
-# What no plain word looks like: digits, underscores, dots, a capital inside, capitals alone.
-_MARKED = re.compile(r"[\d_.:]|[a-z][A-Z]|[A-Z]{2}|\A--?\w")
+# What no plain word looks like: digits, underscores, dots, a capital inside, capitals alone,
+# a flag, a path.
+_MARKED = re.compile(r"[\d_.:]|[a-z][A-Z]|[A-Z]{2}|\A(?:--?|/)\w")
 _PLAIN_JOINT = re.compile(r"[-/']")
 
 
@@ -156,32 +155,31 @@ def _spelled(text: str) -> str:
     text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
     text = _WHENEVER.sub(r"\1", text)
     text = _AS_SOON_AS.sub("when", _EACH_OTHER.sub("themselves", text))
-    text = _SOMETIMES.sub("sometimes", text)
+    text = _OR_NOT.sub(r"\1", _SOMETIMES.sub("sometimes", text))
     text = _OTHER_THAN.sub(RATHER_THAN, _NOT.sub(spelled, text))
     return _HAVE_TO.sub("must", text)
 
 
 def _tokens(text: str, language: str) -> Iterator[Token]:
-    place = clause = half = done = 0
+    place = clause = done = 0
     for start, end, figure in _pieces(text, language):
         gap = text[done:start]
         if _BREAK.search(gap):
-            clause, half = clause + 1, half + 1
+            clause += 1
         opens = not done or bool(_OPENS.search(gap.rstrip()))
         done = end
         if figure is not None:
-            yield Token(figure.text, Kind.FIGURE, frozenset(), place, clause, half, figure)
+            yield Token(figure.text, Kind.FIGURE, frozenset(), place, clause, figure)
             place += 1
             continue
         for word in _words(text[start:end]):
             folded = word.casefold()
             clause += folded in CLAUSE_WORDS.get(language, ())
-            half += folded in COORDINATORS
             kind, operator = _kind(word, folded, language, opens)
             found = _name_keys(word, folded, language) if kind is Kind.NAME else None
             if found is None:
                 found = keys(folded, language)
-            yield Token(word, kind, found, place, clause, half, None, operator)
+            yield Token(word, kind, found, place, clause, None, operator)
             place += 1
             opens = False
 
@@ -201,6 +199,10 @@ def _pieces(text: str, language: str) -> Iterator[tuple[int, int, Figure | None]
 def _words(written: str) -> Iterator[str]:
     """The word, or its parts where plain words are joined; without a genitive "'s"."""
     written = re.sub(r"'s?\Z", "", written)
+    if written.startswith("/"):
+        # A path is one name.
+        yield written.rstrip("/")
+        return
     if written.startswith("-"):
         yield from filter(None, re.split(r"-(?=[A-ZÄÖÜ][a-zäöüß]{2})", written))
         return

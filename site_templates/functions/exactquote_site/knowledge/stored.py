@@ -21,6 +21,7 @@ HEADER_PATH = f"{FOLDER}/header.json"
 CHUNKS_PATH = f"{FOLDER}/chunks.json"
 WORDS_PATH = f"{FOLDER}/words.bin"
 VECTORS_PATH = f"{FOLDER}/vectors.bin"
+BRIDGE_PATH = f"{FOLDER}/bridge.bin"
 
 # The first line of a file of bytes: what it is and which build it is of.
 _SEAL = re.compile(rb"exactquote-([a-z]{1,20}) ([0-9]{1,9}) ([\x21-\x7e]{1,64})\n")

@@ -2,17 +2,20 @@
 
 A nearest neighbour is always found; support is not. A passage supports a claim only when one
 sentence has the claim's words, names and figures, with the same negations, bounds and
-quantities. That proves that the words stand there. It doesn't prove that they are true.
+quantities; a word may be replaced by one that is near in meaning. That proves that the words
+stand there. It doesn't prove that they are true.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from exactquote_site.knowledge.comparison import compare, stands_whole
+from exactquote_site.knowledge.comparison import Comparison, compare, stands_whole
+from exactquote_site.knowledge.decision import ALIKE_MIN, BUDGET, doubt, told_exchange
+from exactquote_site.knowledge.likeness import learn, nearest
 from exactquote_site.knowledge.statement import (
     LANGUAGES,
     WEIGHT_MIN,
@@ -93,24 +96,48 @@ class NoClaim(ValueError):
 def support(claim: str, passages: Sequence[Source], language: str = "") -> Support:
     """Which passages support the claim; `language` is the claim's, guessed when "".
 
-    Raises `NoClaim` for a text that has not two words, names or figures that say something.
+    Raises `NoClaim` for a text that has not two words, names or figures that say something,
+    and `EmbedderUnfit` where a word isn't found and the encoder that knows words near to it
+    can't be loaded.
     """
-    if len(claim) > CLAIM_CHARS_MAX:
-        raise NoClaim(f"the claim is longer than {CLAIM_CHARS_MAX:,} characters")
     tongue = primary(language) or guessed_language(claim)
     readings = _readings(claim, tongue)
     near = _nearest(readings.values(), passages)
-    judged = [one for source in near if (one := _judge(readings, source, tongue)) is not None]
+    compared = [_compare(readings, source, tongue) for source in near]
+    _learn_words(one for lines in compared for one in lines or ())
+    judged = []
+    for source, lines in zip(near, compared, strict=True):
+        if lines is None:
+            judged.append(_judge_whole(next(iter(readings.values())), source))
+        elif lines:
+            each = [_judge(source, one) for one in lines]
+            judged.append(max(each, key=lambda one: (one.supports, one.share)))
     yes = [one for one in judged if one.supports]
     if yes:
         yes.sort(key=lambda one: (-len(one.found), len(one.source.quote), one.source.id))
         return Support(claim, tuple(yes), ())
-    judged.sort(key=lambda one: (-one.share, len(one.source.quote), one.source.id))
-    return Support(claim, (), tuple(one for one in judged[:NEAREST] if one.found))
+    no = [one for one in judged if one.found]
+    no.sort(key=lambda one: (-one.share, len(one.source.quote), one.source.id))
+    return Support(claim, (), tuple(no[:NEAREST]))
+
+
+def comparisons(
+    claim: str, passages: Sequence[Source], language: str = ""
+) -> list[tuple[Source, Comparison]]:
+    """The claim beside each sentence that is near it, of English and German alone."""
+    tongue = primary(language) or guessed_language(claim)
+    readings = _readings(claim, tongue)
+    return [
+        (source, one)
+        for source in _nearest(readings.values(), passages)
+        for one in _compare(readings, source, tongue) or ()
+    ]
 
 
 def _readings(claim: str, tongue: str) -> dict[str, Statement]:
     """The claim as a statement of each language that it may be in."""
+    if len(claim) > CLAIM_CHARS_MAX:
+        raise NoClaim(f"the claim is longer than {CLAIM_CHARS_MAX:,} characters")
     tried = (tongue,) if tongue in LANGUAGES else LANGUAGES
     readings = {one: read_statement(claim, one) for one in tried}
     said = any(one.content and weight(one.tokens) >= WEIGHT_MIN for one in readings.values())
@@ -136,42 +163,79 @@ def _nearest(claims: Iterable[Statement], passages: Sequence[Source]) -> list[So
     return [passages[i] for i in order[:JUDGED_MAX]]
 
 
-def _judge(readings: Mapping[str, Statement], source: Source, tongue: str) -> Judged | None:
-    """How a passage compares; None where it is of another language or has nothing of the claim."""
+def _compare(
+    readings: Mapping[str, Statement], source: Source, tongue: str
+) -> list[Comparison] | None:
+    """The claim beside each sentence of a passage; None where words can't be compared."""
     language = primary(source.language) or tongue
     if language and language not in LANGUAGES:
-        return _judge_whole(next(iter(readings.values())), source)
+        return None
     claim = readings.get(language) if language else next(iter(readings.values()))
     if claim is None:
-        return None
+        return []
     headings = heading_keys((source.title, *source.trail), claim.language)
     # Lines are kept in a listing only, and the lines of a listing are no one sentence.
-    compared = [
+    lines = [
         compare(claim, statement_of(line, claim.language), headings)
         for line in source.quote.splitlines()
     ]
-    one = max(compared, key=lambda one: (one.complete, one.share), default=None)
-    if one is None or not one.found:
-        return None
-    # What differs is worth its time only where most of the claim stands.
-    differs = one.differences() if one.complete or one.share >= NEAR_SHARE else ()
-    return Judged(
-        source,
-        _texts(one.found),
-        _texts(one.above),
-        _texts(one.missing),
-        differs,
-        supports=one.complete and not differs,
+    return [one for one in lines if one.found]
+
+
+def _learn_words(compared: Iterable[Comparison]) -> None:
+    """Make the vectors of all words together that have to be told near or far."""
+    learn(
+        token.text
+        for one in compared
+        if one.missing and _may_support(one)
+        for token in (*one.missing, *one.free)
     )
 
 
-def _judge_whole(claim: Statement, source: Source) -> Judged | None:
+def _may_support(one: Comparison) -> bool:
+    """Whether the passage supports the claim if each missing word has a near one in it."""
+    if one.share < NEAR_SHARE or len(one.missing) > len(one.free) or one.contradictions:
+        return False
+    return doubt(one, {token.text: 1.0 for token in one.missing}) <= BUDGET
+
+
+def likenesses(one: Comparison) -> dict[str, float]:
+    """How near each missing word is to the passage; words that are near nothing are left out."""
+    words = [token.text for token in one.missing]
+    near = zip(words, nearest(words, [token.text for token in one.free]), strict=True)
+    return {word: found for word, found in near if found >= ALIKE_MIN}
+
+
+def _judge(source: Source, one: Comparison) -> Judged:
+    may = _may_support(one)
+    alike = likenesses(one) if may and one.missing else {}
+    said = {token.text for token in one.found} | alike.keys()
+    found = [token.text for token in one.claim.content if token.text in said]
+    missing = [token for token in one.missing if token.text not in alike]
+    supports = may and not missing and doubt(one, alike) <= BUDGET
+    # What differs is worth its time only where most of the claim stands.
+    told = not supports and one.share >= NEAR_SHARE
+    differs = tuple(dict.fromkeys(_reasons(one, bool(missing)))) if told else ()
+    return Judged(
+        source, tuple(dict.fromkeys(found)), _texts(one.above), _texts(missing), differs, supports
+    )
+
+
+def _reasons(one: Comparison, missing: bool) -> Iterator[str]:
+    """Why a passage doesn't support the claim, in words."""
+    operators, exchange = one.operators, one.exchange
+    yield from (*one.contradictions, *operators.contrary, *operators.absent, *operators.limits)
+    if told_exchange(exchange):
+        yield f"{exchange.one} and {exchange.other} change places in the passage"
+    elif not missing and not one.contradictions:
+        yield "what was found is too little, or stands too far apart, to say it"
+
+
+def _judge_whole(claim: Statement, source: Source) -> Judged:
     said = frozenset(token.text.casefold() for token in claim.tokens)
     there = statement_of(source.quote, claim.language)
     common = said & {token.text.casefold() for token in there.tokens}
     supports = stands_whole(claim.text, source.quote)
-    if not common and not supports:
-        return None
     found = [token for token in claim.tokens if supports or token.text.casefold() in common]
     missing = [token for token in claim.tokens if token not in found]
     differs = () if supports or missing else ("the words don't stand together, as a clause",)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -55,26 +55,24 @@ class Multilingual:
 
         A row depends on its own text alone. Raises `EmbedderUnfit`.
         """
-        cleaned = [clean(text) for text in texts]
-        cut = [(row, part) for row, text in enumerate(cleaned) if text for part in parts(text)]
-        summed = np.zeros((len(texts), DIMENSION), np.float64)
-        if cut:
-            made = _double_model().encode([part for _, part in cut])
-            np.add.at(summed, [row for row, _ in cut], made)
-        return unit(summed).astype(np.float32)
+        return _embedded(texts, _double_model)
 
-    def embed_question(self, question: str) -> NDArray[np.float32]:
-        """The vector in single precision, in half the time; its last digits are the machine's.
+    def embed_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Rows in single precision, in half the time; their last digits are the machine's.
 
-        It has shape (512,), and is near that of `embed`, but not in every bit. Raises
-        `EmbedderUnfit`.
+        They are near those of `embed`, but not in every bit. Raises `EmbedderUnfit`.
         """
-        text = clean(question)
-        if not text:
-            return np.zeros(DIMENSION, np.float32)
-        made = _model().encode(parts(text)).astype(np.float64)
-        row: NDArray[np.float32] = unit(made.sum(axis=0, keepdims=True))[0].astype(np.float32)
-        return row
+        return _embedded(texts, _model)
+
+
+def _embedded(texts: Sequence[str], model: Callable[[], Any]) -> NDArray[np.float32]:
+    cleaned = [clean(text) for text in texts]
+    cut = [(row, part) for row, text in enumerate(cleaned) if text for part in parts(text)]
+    summed = np.zeros((len(texts), DIMENSION), np.float64)
+    if cut:
+        made = model().encode([part for _, part in cut])
+        np.add.at(summed, [row for row, _ in cut], made)
+    return unit(summed).astype(np.float32)
 
 
 def parts(text: str) -> list[str]:

@@ -116,7 +116,8 @@ class Vectors:
         """
         single = self._unit(query).astype(np.float32)
         cosines = self.matrix[np.asarray(rows, np.int64)] @ single
-        return [float(cosine) for cosine in np.round(cosines.astype(np.float64), 6)]
+        rounded: list[float] = np.round(cosines.astype(np.float64), 6).tolist()
+        return rounded
 
     def _unit(self, query: NDArray[np.float32]) -> NDArray[np.float64]:
         if np.shape(query) != (self.dimension,):

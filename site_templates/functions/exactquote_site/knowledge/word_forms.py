@@ -1,7 +1,7 @@
 """Turns a word into the keys that two words must share to count as one.
 
-Keys are its stem, that of its base form where it is irregular, the words that it may
-come of, and the groups of words that say the same.
+Keys are its stem, that of its base form where it is irregular, and the words that it may
+come of.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from exactquote_site.knowledge.derivations import bases_of
 from exactquote_site.knowledge.stems import primary, stem, without_accents
-from exactquote_site.knowledge.synonyms import SAME
 
 
 @lru_cache(maxsize=1 << 16)
@@ -35,9 +34,6 @@ def _keys(word: str, language: str) -> Iterator[str]:
         forms.add(stem(word, "en"))
     yield from forms
     yield from (f"~{base}" for base in bases_of(word, language))
-    groups = _groups(language)
-    for form in forms:
-        yield from groups.get(form, ())
 
 
 def _bases(word: str, language: str) -> tuple[str, ...]:
@@ -123,14 +119,3 @@ _BASES = {
         " gerufen|abrufen abruft abrief abgerufen|dürfen darf durfte|mögen mag"
     ),
 }
-
-
-@lru_cache(maxsize=8)
-def _groups(language: str) -> dict[str, tuple[str, ...]]:
-    """The groups that a stem is in, each as a key that no word can be."""
-    groups: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(SAME.get(language, ())):
-        for word in line.casefold().split():
-            root = stem(word, language)
-            groups[root] = (*groups.get(root, ()), f"={number}")
-    return groups

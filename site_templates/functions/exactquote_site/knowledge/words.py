@@ -21,6 +21,7 @@ from functools import cache, lru_cache, partial
 from itertools import pairwise
 
 from exactquote_site.knowledge.compounds import parts, writes_compounds
+from exactquote_site.knowledge.function_words import FUNCTION_WORDS
 from exactquote_site.knowledge.shapes import shape, stretches
 from exactquote_site.knowledge.stems import stem
 from exactquote_site.knowledge.stop_words import STOP_WORDS
@@ -31,6 +32,9 @@ TERM_CHARS_MAX = 64
 # Which stems a question is tried with when nothing is known of the corpus.
 LANGUAGES = ("en", "de")
 
+# What no question is about. A page in another language than the question seldom has its
+# articles, so that their idf wouldn't show how little they say.
+_SAYS_NOTHING = STOP_WORDS.union(*FUNCTION_WORDS.values())
 _PIECE = re.compile(r"0+(?:\.0+)*|A{2,}a(?!a)|A+(?=Aa)|A?a+|A+")
 _CLUSTER = re.compile("sm*")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
@@ -91,6 +95,50 @@ def query_words(
     return terms
 
 
+def topics(
+    text: str, *, known: Container[str] = _NONE, languages: Sequence[str] = LANGUAGES
+) -> dict[str, tuple[str, ...]]:
+    """The words that a question is about, as they are written, each with the loose terms of it.
+
+    A word that is put together is given by its pieces, and as a whole where the index knows
+    it so. `known` and `languages` are as for `query_words`. Function words are left out,
+    unless there are no others.
+    """
+    tried = tuple(languages or LANGUAGES)
+    found = list(stretches(text))
+    found = [each for each in found if says_something(each[1])] or found
+    asked: dict[str, tuple[str, ...]] = {}
+    for _, word, sign in found:
+        line = shape(word)
+        if line[0] == "s":
+            asked |= {term: (term,) for term in _grams(word, line, asked=True)}
+            continue
+        pieces = _pieces(word.replace(",", ""))
+        whole = tuple(_spellings(_joined(pieces) + sign, tried))
+        if len(pieces) == 1 or any(term in known for term in whole):
+            asked[word] = whole
+        if len(pieces) > 1:
+            asked |= {
+                piece: tuple(
+                    _versions(piece) if piece[0].isdigit() else _spellings(piece.casefold(), tried)
+                )
+                for piece in (piece[:TERM_CHARS_MAX] for piece in pieces)
+                if len(piece) > 1 and says_something(piece)
+            }
+    return asked
+
+
+def says_something(word: str) -> bool:
+    """Whether a word may be what a question is about."""
+    return word.casefold() not in _SAYS_NOTHING
+
+
+@lru_cache(maxsize=1 << 16)
+def spellings(word: str, languages: tuple[str, ...] = LANGUAGES) -> tuple[str, ...]:
+    """The loose terms of a case-folded word, by the stems of each language."""
+    return tuple(_spellings(word[:TERM_CHARS_MAX], languages or LANGUAGES))
+
+
 @cache
 def fingerprint() -> str:
     """Eight digits that are others when texts are cut otherwise, as by another Snowball.
@@ -105,6 +153,7 @@ def forget_words() -> None:
     """Drop what is remembered of words that were met, which saves finding their stems again."""
     fingerprint.cache_clear()
     _short_word_terms.cache_clear()
+    spellings.cache_clear()
     stem.cache_clear()
 
 
@@ -150,11 +199,9 @@ def _cut(flag: str, word: str, sign: str, languages: tuple[str, ...], asked: boo
     if flag:
         yield flag + exact
     yield exact + sign
-    # Pieces are cut by the shape, in which a mark goes with its letter.
-    found = _PIECE.finditer(line.replace("m", "a"))
-    pieces = [word[slice(*each.span())].casefold()[:TERM_CHARS_MAX] for each in found]
+    pieces = [piece.casefold()[:TERM_CHARS_MAX] for piece in _pieces(word)]
     # So `use_state`, `use-state` and `useState` are found by each other.
-    yield from _spellings("".join(pieces)[:TERM_CHARS_MAX] + sign, languages)
+    yield from _spellings(_joined(pieces) + sign, languages)
     if len(pieces) == 1 and pieces[0][0].isalpha():
         return
     for piece in pieces:
@@ -162,6 +209,16 @@ def _cut(flag: str, word: str, sign: str, languages: tuple[str, ...], asked: boo
             yield from _versions(piece)
         elif len(piece) > 1:
             yield from _spellings(piece, languages)
+
+
+def _pieces(word: str) -> list[str]:
+    """The pieces of a word, cut by its shape, in which a mark goes with its letter."""
+    found = _PIECE.finditer(shape(word).replace("m", "a"))
+    return [word[slice(*each.span())] for each in found]
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    return "".join(piece.casefold()[:TERM_CHARS_MAX] for piece in pieces)[:TERM_CHARS_MAX]
 
 
 def _grams(word: str, line: str, asked: bool) -> Iterator[str]:

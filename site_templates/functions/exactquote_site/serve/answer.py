@@ -26,13 +26,13 @@ from exactquote_site.knowledge.embedders import Embedder, EmbedderDown
 from exactquote_site.serve.config import ChatConfig
 from exactquote_site.serve.declined import declined_topic
 from exactquote_site.serve.prompt import DECLINED, Prompt, prompt
-from exactquote_site.serve.provider import Model, ProviderFault, Usage, cost, worst_cost
+from exactquote_site.serve.provider import Model, ProviderFault, Usage, told_cost, worst_cost
 from exactquote_site.serve.receipts import Receipt, make_receipt
 from exactquote_site.serve.reply import Reply, ReplyReader
 from exactquote_site.serve.requests import Question
 from exactquote_site.serve.segments import Cite, Resolver, Segment
 from exactquote_site.serve.store.database import StoreDown
-from exactquote_site.serve.store.exchanges import DAY_SECONDS, Exchange, Exchanges
+from exactquote_site.serve.store.exchanges import DAY_SECONDS, Exchange, Exchanges, kept_tokens
 from exactquote_site.serve.store.ledger import NANO, Ledger, Reservation
 from exactquote_site.serve.texts import Texts, language_of, phrase
 from exactquote_site.wire.allowlist import Entry
@@ -289,7 +289,7 @@ async def _modelled(
         async with aclosing(desk.model.written(asked, stream)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
-                    paid = cost(piece, desk.config.provider)
+                    paid = told_cost(piece, asked, desk.config.provider)
                     continue
                 for event in _shown(told, resolver.feed(reader.feed(piece))):
                     yield event
@@ -432,7 +432,7 @@ async def _keep(
         answer=told.text if words else None,
         found=told.found,
         cited=tuple(told.cited),
-        lost=tuple(resolver.lost) if resolver else (),
+        lost=kept_tokens(resolver.lost if resolver else (), store.conversations),
         cost=told.cost,
     )
     with anyio.CancelScope(shield=True):

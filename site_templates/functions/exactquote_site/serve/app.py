@@ -33,14 +33,16 @@ from exactquote_site.knowledge.embedders import (
     EmbedderUnfit,
     open_embedder,
 )
-from exactquote_site.knowledge.stored import Header
+from exactquote_site.knowledge.stored import CHUNKS_PATH, Header
 from exactquote_site.knowledge.vectors import Vectors, VectorStore
 from exactquote_site.serve import status
 from exactquote_site.serve.admin import TOKEN_CHARS_MIN, Admin, Answer
 from exactquote_site.serve.answer import Desk, Done, Event, Failed, Start, answered
 from exactquote_site.serve.config import CHAT_PATH, ChatConfig, Limits, Rates, read_config
+from exactquote_site.serve.environment import key_in, variable
 from exactquote_site.serve.figures import Figures
 from exactquote_site.serve.files import site_files
+from exactquote_site.serve.guarded import PATIENCE, GuardedEmbedder
 from exactquote_site.serve.leads import leads
 from exactquote_site.serve.logs import write_logs
 from exactquote_site.serve.mail import Mailer, open_mailer
@@ -55,6 +57,7 @@ from exactquote_site.serve.requests import (
     require_json,
     too_long,
 )
+from exactquote_site.serve.settling import settle_again, settle_on
 from exactquote_site.serve.store.database import Database, StoreDown, open_database
 from exactquote_site.serve.store.exchanges import DAY_SECONDS, Exchanges
 from exactquote_site.serve.store.feedback import Feedback, FeedbackBox
@@ -150,8 +153,12 @@ def open_site(
     ids = {config.build_id, allowlist.build_id, base.header.build_id}
     if len(ids) != 1:
         raise WireError(f"the files are of different builds: {', '.join(sorted(ids))}")
+    for chunk in base.chunks:
+        unknown = next((id for id in chunk.passages if id not in allowlist.entries), None)
+        if unknown is not None:
+            raise WireError(f"{CHUNKS_PATH}: names {unknown}, which the allowlist lacks")
     database = open_database(store_url(folder, config.store, environ))
-    key = environ.get(config.provider.key_env, "")
+    key = key_in(environ, config.provider.key_env)
     ready = bool(key and config.provider.model)
     model = OpenAIModel(config.provider, config.timeouts, key) if ready else None
     desk = Desk(
@@ -164,8 +171,8 @@ def open_site(
         embedder=_embedder(config, base, environ),
         clock=clock,
     )
-    counts = environ.get("EXACTQUOTE_RATES_URL", "") or config.rates.storage_url
-    token = environ.get(config.admin_token_env, "")
+    counts = variable(environ, "EXACTQUOTE_RATES_URL") or config.rates.storage_url
+    token = variable(environ, config.admin_token_env)
     if token and len(token) < TOKEN_CHARS_MIN:
         raise WireError(f"{config.admin_token_env} must have {TOKEN_CHARS_MIN} characters or more")
     return Site(
@@ -192,7 +199,7 @@ def _placed(
     name = config.embedding.postgres_env
     if not name:
         return None
-    url = environ.get(name, "")
+    url = variable(environ, name)
     if not url:
         raise WireError(f"{name} isn't set; vectors are configured to be searched there")
     try:
@@ -224,31 +231,46 @@ def _embedder(
     if base.vectors is None or base.header.embedder is None:
         return None
     told = config.embedding
+    far = told.kind == "endpoint"
     try:
-        return open_embedder(
+        opened = open_embedder(
             told.kind,
             base_url=told.base_url,
             model=told.model,
-            key_env=told.key_env if environ.get(told.key_env) else "",
-            dimension=base.header.embedder.dimension if told.kind == "endpoint" else 0,
-            patience=ASKING,
+            key_env=told.key_env if variable(environ, told.key_env) else "",
+            patience=PATIENCE if far else ASKING,
         )
     except EmbedderUnfit as error:
         _LOG.warning("embedder", extra={"detail": str(error)})
         return None
+    return GuardedEmbedder(opened) if far and opened is not None else opened
 
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     site: Site = app.state.site
     write_logs()
-    async with anyio.create_task_group() as group:
-        group.start_soon(_sweep, site)
-        if site.mailer is not None:
-            group.start_soon(carry_on, site.outbox, site.mailer, site.clock)
-        yield
-        group.cancel_scope.cancel()
-    site.database.close()
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_sweep, site)
+            group.start_soon(settle_on, site.desk.ledger, site.clock)
+            if site.mailer is not None:
+                group.start_soon(carry_on, site.outbox, site.mailer, site.clock)
+            yield
+            group.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _close(site)
+
+
+async def _close(site: Site) -> None:
+    """Settle what is left, and give back all connections."""
+    await anyio.to_thread.run_sync(settle_again, site.desk.ledger, site.clock())
+    if isinstance(site.desk.model, OpenAIModel):
+        await site.desk.model.aclose()
+    if isinstance(site.desk.embedder, GuardedEmbedder):
+        await anyio.to_thread.run_sync(site.desk.embedder.close)
+    await anyio.to_thread.run_sync(site.database.close)
 
 
 async def _sweep(site: Site) -> None:
@@ -388,7 +410,8 @@ async def _feedback(request: Request) -> Response:
         told = read_rating(await _posted(request, limits), limits)
     except Refused as refused:
         return _refused(refused, request, site)
-    rating = Feedback(told.answer, site.clock(), told.good, told.words.strip())
+    words = told.words.strip() if status.keeps_words(site.config.store) else ""
+    rating = Feedback(told.answer, site.clock(), told.good, words)
     try:
         seconds = await anyio.to_thread.run_sync(_count, site.ratings, site, request)
         if seconds:

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from exactquote_site.wire.allowlist import WireError
+from exactquote_site.wire.plain import plain_fault
 
 # Unknown keys are errors in every part, since a misspelt limit is no limit.
 CHAT_VERSION = 1
@@ -160,4 +161,9 @@ def read_config(data: bytes) -> ChatConfig:
     for language in config.languages:
         if not current.get(language, "").strip():
             raise WireError(f"{CHAT_PATH}: the refusal has no text for {language!r}")
+    for refusal in config.refusals:
+        for language, text in refusal.texts.items():
+            if found := plain_fault(text):
+                # It would be taken for something else when a model writes it.
+                raise WireError(f"{CHAT_PATH}: the refusal in {language!r} holds {found}")
     return config

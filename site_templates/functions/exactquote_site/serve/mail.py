@@ -24,6 +24,7 @@ import anyio
 import httpx2
 
 from exactquote_site.serve.config import Leads
+from exactquote_site.serve.environment import key_in, variable
 from exactquote_site.wire.allowlist import WireError
 
 SUBJECT = "A visitor of your site wants to be contacted"
@@ -59,10 +60,10 @@ def open_mailer(leads: Leads, environ: Mapping[str, str]) -> Mailer | None:
     for name in ("to", "sender"):
         if not _ADDRESS.fullmatch(getattr(leads, name)):
             raise WireError(f"leads.{name} must be one address, such as owner@example.org")
-    smtp_url = environ.get(leads.smtp_url_env, "")
+    smtp_url = variable(environ, leads.smtp_url_env)
     if smtp_url:
         return SmtpMailer(smtp_url, leads)
-    key = environ.get(leads.api_key_env, "")
+    key = key_in(environ, leads.api_key_env)
     if leads.api_url and key:
         return ApiMailer(leads, key)
     raise WireError(

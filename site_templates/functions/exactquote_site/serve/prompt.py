@@ -16,8 +16,8 @@ from typing import Any
 from exactquote_site.knowledge.chunk import Chunk
 from exactquote_site.serve.config import ChatConfig
 from exactquote_site.serve.dials import directives
+from exactquote_site.serve.disguises import visible
 from exactquote_site.serve.requests import Question
-from exactquote_site.serve.segments import visible
 from exactquote_site.wire.allowlist import Entry
 from exactquote_site.wire.tokens import id_token
 

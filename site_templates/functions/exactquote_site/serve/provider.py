@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -52,7 +53,7 @@ class ProviderFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call; `cached` are those of the input that the provider had already."""
+    """Tokens of one call, as told; `cached` are those of the input that the provider had."""
 
     input: int
     cached: int
@@ -73,25 +74,55 @@ class Model(Protocol):
 def cost(usage: Usage, provider: Provider) -> int:
     """What a call cost, in nano-dollars, rounded up."""
     prices = provider.prices_usd_per_million
-    cached = min(usage.cached, usage.input)
     dollars = (
-        (usage.input - cached) * prices.input
-        + cached * prices.cached
+        (usage.input - usage.cached) * prices.input
+        + usage.cached * prices.cached
         + usage.output * prices.output
     ) / 1_000_000
     return _up(dollars)
 
 
+def told_cost(usage: Usage, prompt: Prompt, provider: Provider) -> int:
+    """What a call cost by what was told of it, in nano-dollars.
+
+    Figures that the request can't have come to are no figures, and the worst case is meant.
+    """
+    # Servers that don't count say 0, and no prompt of ours is empty.
+    held = 0 < usage.input <= _tokens_max(prompt) and 0 <= usage.cached <= usage.input
+    if held and 0 <= usage.output <= provider.output_tokens_max:
+        return cost(usage, provider)
+    return worst_cost(prompt, provider)
+
+
 def worst_cost(prompt: Prompt, provider: Provider) -> int:
-    """The most that a call can cost, in nano-dollars: no token is shorter than a byte."""
-    tokens = len((prompt.rules + prompt.request).encode("utf-8", "replace")) + 1_000
+    """The most that a call can cost, in nano-dollars."""
     prices = provider.prices_usd_per_million
-    dollars = tokens * max(prices.input, prices.cached) + provider.output_tokens_max * prices.output
+    dollars = (
+        _tokens_max(prompt) * max(prices.input, prices.cached)
+        + provider.output_tokens_max * prices.output
+    )
     return _up(dollars / 1_000_000)
+
+
+def _tokens_max(prompt: Prompt) -> int:
+    """No token is shorter than a byte; some are set around the messages."""
+    return len((prompt.rules + prompt.request).encode("utf-8", "replace")) + 1_000
 
 
 def _up(dollars: float) -> int:
     return -int(-(dollars * NANO) // 1)
+
+
+@dataclass
+class _Call:
+    """How far a call has come: whether its request was made, and whether a response began."""
+
+    made: bool = False
+    heard: bool = False
+
+
+# One client serves all calls at once, each in a task of its own.
+_CALL: ContextVar[_Call] = ContextVar("call")
 
 
 class OpenAIModel:
@@ -105,7 +136,11 @@ class OpenAIModel:
         patience = openai.Timeout(timeouts.total, connect=timeouts.connect)
         bytes_max = _BYTES_BESIDES + provider.output_tokens_max * _BYTES_A_TOKEN
 
+        async def made(request: httpx2.Request) -> None:
+            _CALL.get().made = True
+
         async def bounded(response: httpx2.Response) -> None:
+            _CALL.get().heard = True
             assert isinstance(response.stream, httpx2.AsyncByteStream)
             response.stream = _Bounded(response.stream, bytes_max)
 
@@ -119,13 +154,14 @@ class OpenAIModel:
                 timeout=patience,
                 # Whoever is redirected to would be sent the question and the passages.
                 follow_redirects=False,
-                event_hooks={"response": [bounded]},
+                event_hooks={"request": [made], "response": [bounded]},
             ),
         )
 
     async def written(self, prompt: Prompt, stream: bool) -> AsyncGenerator[str | Usage, None]:
         """The pieces of the answer's JSON, and the usage. Raises `ProviderFault`."""
-        started = False
+        call = _Call()
+        _CALL.set(call)
         end = anyio.current_time() + self._timeouts.total
         try:
             async with aclosing(self._pieces(prompt, stream)) as pieces:
@@ -135,18 +171,22 @@ class OpenAIModel:
                         piece = await anext(pieces, None)
                     if piece is None:
                         break
-                    started = True
                     yield piece
         except TimeoutError:
             raise ProviderFault("timeout", "the call took too long") from None
         except openai.APIStatusError as error:
             raise _of_status(error) from None
         except openai.APIConnectionError as error:
-            raise _of_connection(error, started) from None
-        except _NOT_OF_THE_PROTOCOL as error:
+            raise _of_connection(error, call) from None
+        except (*_NOT_OF_THE_PROTOCOL, httpx2.HTTPError, OSError) as error:
+            if not call.made:
+                detail = f"nothing could be sent: {type(error).__name__}"
+                raise ProviderFault("unavailable", detail, free=True) from None
             raise ProviderFault("broken", type(error).__name__) from None
-        except (httpx2.HTTPError, OSError) as error:
-            raise ProviderFault("broken", f"the connection broke: {type(error).__name__}") from None
+
+    async def aclose(self) -> None:
+        """Close the connections to the endpoint."""
+        await self._client.close()
 
     def _pieces(self, prompt: Prompt, stream: bool) -> AsyncGenerator[str | Usage, None]:
         responses = self._provider.api == "responses"
@@ -327,14 +367,19 @@ def _response(prompt: Prompt, provider: Provider) -> dict[str, Any]:
     }
 
 
+# What is told in other than whole numbers is worth as much as nothing.
+_UNTOLD = Usage(0, 0, 0)
+
+
 def _usage(told: Any, names: tuple[str, str, str]) -> Usage | None:
-    """The usage, or None where it isn't told in figures that can be true."""
-    input, output, details = (getattr(told, name, None) for name in names)
-    cached = getattr(details, "cached_tokens", None) or 0
-    if not all(type(count) is int and count >= 0 for count in (input, output, cached)):
+    """The usage as it is told; None where there is none, `_UNTOLD` where it isn't in numbers."""
+    if told is None:
         return None
-    # Servers that don't count say 0, and no prompt of ours is empty.
-    return Usage(int(input or 0), cached, int(output or 0)) if input else None
+    input, output, details = (getattr(told, name, None) for name in names)
+    cached = 0 if details is None else getattr(details, "cached_tokens", "")
+    told_cached = 0 if cached is None else cached
+    counts = [count for count in (input, told_cached, output) if type(count) is int]
+    return Usage(*counts) if len(counts) == len(names) else _UNTOLD
 
 
 def _finished(response: Any) -> str:
@@ -353,13 +398,20 @@ def _known(finished: str) -> str:
     return finished if finished in _FINISHES else "something else" if finished else "nothing"
 
 
-def _of_connection(error: openai.APIConnectionError, started: bool) -> ProviderFault:
+# Errors before anything was sent: the endpoint wasn't reached, or the request is none.
+_UNSENT = frozenset(
+    "ConnectError ConnectTimeout PoolTimeout ProxyError LocalProtocolError UnsupportedProtocol"
+    " InvalidURL".split()
+)
+
+
+def _of_connection(error: openai.APIConnectionError, call: _Call) -> ProviderFault:
     cause = type(error.__cause__ or error).__name__
     # Whom nothing reached can't have charged.
-    free = not started and cause in ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError")
+    free = not call.heard and (not call.made or cause in _UNSENT)
     if isinstance(error, openai.APITimeoutError):
         return ProviderFault("timeout", f"the endpoint took too long: {cause}", free=free)
-    if started:
+    if call.heard:
         return ProviderFault("broken", f"the connection broke: {cause}")
     return ProviderFault("unavailable", f"no answer: {cause}", free=free)
 

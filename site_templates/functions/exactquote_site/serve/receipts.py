@@ -8,33 +8,37 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from exactquote_site.wire.allowlist import Entry
 
 RECEIPT_VERSION = 1
+# Outcomes of an answer that stands on passages; without one it would stand on nothing.
+_STANDS = ("answered", "passages")
+
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
 class CitedPassage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One passage of an answer, and the hash of its quote."""
 
     id: str
-    sha256: str
+    sha256: Sha256
 
 
 class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What an answer stood on; `at` is in seconds since 1970."""
 
     version: int
-    answer: str
+    answer: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
     at: float
     build_id: str
-    kind: str
-    outcome: str
-    question_sha256: str
-    text_sha256: str
+    kind: Literal["answer", "quotes", "passages", "declined"]
+    outcome: Literal["answered", "unanswered", "declined", "passages"]
+    question_sha256: Sha256
+    text_sha256: Sha256
     passages: list[CitedPassage]
 
 
@@ -46,8 +50,8 @@ def make_receipt(
     answer: str,
     at: float,
     build_id: str,
-    kind: str,
-    outcome: str,
+    kind: Literal["answer", "quotes", "passages", "declined"],
+    outcome: Literal["answered", "unanswered", "declined", "passages"],
     question: str,
     text: str,
     cited: Sequence[Entry],
@@ -89,6 +93,8 @@ def replayed(receipt: Receipt, build_id: str, entries: Mapping[str, Entry]) -> l
     Another build is no fault by itself: what counts is that each passage reads as it did.
     """
     faults = []
+    if receipt.outcome in _STANDS and not receipt.passages:
+        faults.append(f"the outcome is {receipt.outcome!r}, and yet no passage is named")
     for passage in receipt.passages:
         entry = entries.get(passage.id)
         if entry is None:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from exactquote_site.serve.config import Limits
+from exactquote_site.wire.plain import is_blank
 
 STEPS = (0, 25, 50, 75, 100)
 _DEPTH_MAX = 6
@@ -135,7 +136,7 @@ def _mentions_honesty(value: Any) -> bool:
 
 def _sound(question: Question, limits: Limits) -> Question:
     asked = question.question.strip()
-    if not asked:
+    if is_blank(asked):
         raise Refused(422, "empty_question", "There is no question.")
     if len(asked) > limits.question_chars:
         raise Refused(

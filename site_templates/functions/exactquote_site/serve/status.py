@@ -6,6 +6,7 @@ from typing import Literal
 
 from exactquote_site.knowledge.chunk import Chunk
 from exactquote_site.serve.answer import Desk
+from exactquote_site.serve.config import StoreConfig
 from exactquote_site.serve.dials import shown
 from exactquote_site.serve.prompt import prompt
 from exactquote_site.serve.provider import worst_cost
@@ -46,8 +47,14 @@ def told(desk: Desk) -> dict[str, object]:
         "history_pairs": config.limits.history_pairs,
         "suggestions": config.suggestions,
         "dials": shown(config.dials),
+        "feedback_words": keeps_words(config.store),
         "stored": {language: _stored(desk, language) for language in config.languages},
     }
+
+
+def keeps_words(store: StoreConfig) -> bool:
+    """Whether anybody's words are kept; where none are, none of a visitor's feedback are."""
+    return store.conversations or store.gaps
 
 
 def opening_cost(desk: Desk) -> int:

@@ -14,7 +14,7 @@ import msgspec
 
 from exactquote_site.serve.answer import Desk
 from exactquote_site.serve.prompt import Prompt
-from exactquote_site.serve.provider import ProviderFault, Usage, cost, worst_cost
+from exactquote_site.serve.provider import ProviderFault, Usage, told_cost, worst_cost
 from exactquote_site.serve.reply import Reply
 
 _QUESTIONS_MAX = 200
@@ -49,7 +49,7 @@ async def summary(desk: Desk) -> str:
         async with aclosing(desk.model.written(prompt, False)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
-                    paid = cost(piece, desk.config.provider)
+                    paid = told_cost(piece, prompt, desk.config.provider)
                 else:
                     raw += piece
     except ProviderFault as fault:

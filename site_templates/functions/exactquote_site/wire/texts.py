@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from string import Formatter
 
+from exactquote_site.wire.plain import hidden_fault, is_blank
+
 FIXED_TEXTS: Mapping[str, tuple[str, ...]] = {
     "bad_request": (),
     "broken": (),
@@ -32,8 +34,10 @@ def text_fault(name: str, text: str) -> str:
     """What is wrong with a wording of a fixed text; "" if nothing is."""
     if name not in FIXED_TEXTS:
         return f"there is no fixed text of this name; there are {', '.join(FIXED_TEXTS)}"
-    if not text.strip():
+    if is_blank(text):
         return "it is empty"
+    if hidden := hidden_fault(text):
+        return f"it holds {hidden}, which nobody sees"
     try:
         parts = list(Formatter().parse(text))
     except ValueError as error:

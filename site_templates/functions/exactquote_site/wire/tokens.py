@@ -17,6 +17,8 @@ PASSAGE_CHARS_MAX = 8_000
 
 _ID = rf"[a-z0-9][a-z0-9-]{{0,{ID_CHARS_MAX - 1}}}"
 _IS_ID = re.compile(_ID)
+# What the compiler makes of a passage: eight letters of a hash, and four more where ids clash.
+_MADE_ID = re.compile(r"p[a-z2-7]{8}(?:[a-z2-7]{4}){0,10}")
 _DOC = rf"(?:(?!\[\[|\]\])[^|\r\n]){{1,{DOC_CHARS_MAX}}}"
 _PASSAGE = rf"(?:(?!\[\[cite:|\]\](?!\])).){{1,{PASSAGE_CHARS_MAX}}}"
 _TOKEN = re.compile(
@@ -52,6 +54,11 @@ def find_tokens(text: str) -> tuple[CiteToken, ...]:
 def is_id(text: str) -> bool:
     """Whether the text is a passage id, and nothing besides."""
     return _IS_ID.fullmatch(text) is not None
+
+
+def is_made_id(text: str) -> bool:
+    """Whether the text has the shape of an id that the compiler makes, which no words have."""
+    return _MADE_ID.fullmatch(text) is not None
 
 
 def id_token(id: str) -> str:

@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 Row = Sequence[Any]
+# The end of the year 9999, behind which there is no date.
+LAST_SECOND = 253_402_300_799.0
 
 
 class StoreDown(Exception):
     """The store can't be reached, or was busy for too long; the message names no secret."""
+
+
+class Damaged(StoreDown):
+    """A table holds what was never put there; the message names where, and no content."""
+
+    def __init__(self, table: str, column: str) -> None:
+        """Where it was found."""
+        super().__init__(f"the table {table} is damaged, in {column}")
 
 
 class WrongStore(ValueError):
@@ -112,6 +122,27 @@ def storable(values: Sequence[object]) -> tuple[object, ...]:
         else value
         for value in values
     )
+
+
+def number_in(value: object, table: str, column: str, most: float = 2.0**63) -> float:
+    """A number from 0 to `most`, as a column should have it. Raises `Damaged`."""
+    if not isinstance(value, int | float) or not 0 <= value <= most:
+        raise Damaged(table, column)
+    return value
+
+
+def whole_in(value: object, table: str, column: str) -> int:
+    """A whole number, as a column should have it. Raises `Damaged`."""
+    if not isinstance(value, int):
+        raise Damaged(table, column)
+    return value
+
+
+def text_in(value: object, table: str, column: str) -> str:
+    """A text, as a column should have it. Raises `Damaged`."""
+    if not isinstance(value, str):
+        raise Damaged(table, column)
+    return value
 
 
 def _make_tables(database: Database) -> None:

@@ -10,10 +10,20 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from exactquote_site.serve.store.database import Database, Row
+from exactquote_site.serve.store.database import (
+    LAST_SECOND,
+    Damaged,
+    Database,
+    Row,
+    number_in,
+    text_in,
+    whole_in,
+)
+from exactquote_site.wire.tokens import is_made_id
 
 DAY_SECONDS = 86_400.0
 
+_TABLE = "exchange"
 _COLUMNS = (
     "id, at, session, build_id, language, kind, outcome, question, answer, found, cited, lost, cost"
 )
@@ -50,6 +60,14 @@ class Gap:
     times: int
     last: float
     found: tuple[str, ...]
+
+
+def kept_tokens(lost: Sequence[str], words: bool) -> tuple[str, ...]:
+    """What may be kept of the tokens that named nothing: without `words`, ids alone.
+
+    A model can write anything between brackets, what the visitor said among it.
+    """
+    return tuple(token for token in lost if words or is_made_id(token))
 
 
 class Exchanges:
@@ -166,8 +184,25 @@ class Exchanges:
 def _exchanges(rows: Sequence[Row]) -> Iterator[Exchange]:
     for row in rows:
         values = dict(zip(_COLUMNS.split(", "), row, strict=True))
-        values |= {name: tuple(json.loads(values[name])) for name in ("found", "cited", "lost")}
+        for name in ("id", "build_id", "language", "kind", "outcome"):
+            text_in(values[name], _TABLE, name)
+        for name in ("session", "question", "answer"):
+            if values[name] is not None:
+                text_in(values[name], _TABLE, name)
+        number_in(values["at"], _TABLE, "at", LAST_SECOND)
+        whole_in(values["cost"], _TABLE, "cost")
+        values |= {name: _listed(values[name], name) for name in ("found", "cited", "lost")}
         yield Exchange(**values)
+
+
+def _listed(value: object, column: str) -> tuple[str, ...]:
+    try:
+        listed = json.loads(text_in(value, _TABLE, column))
+    except (ValueError, RecursionError):
+        raise Damaged(_TABLE, column) from None
+    if not isinstance(listed, list):
+        raise Damaged(_TABLE, column)
+    return tuple(text_in(one, _TABLE, column) for one in listed)
 
 
 def _ends(answer: str | None, refusals: Sequence[str]) -> bool:

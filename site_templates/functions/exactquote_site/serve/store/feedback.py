@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exactquote_site.serve.store.database import Database
+from exactquote_site.serve.store.database import LAST_SECOND, Database, number_in, text_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,15 @@ class FeedbackBox:
                 "SELECT answer, at, good, words FROM feedback ORDER BY at DESC, answer LIMIT ?",
                 (count,),
             )
-        return [Feedback(answer, at, bool(good), words) for answer, at, good, words in rows]
+        return [
+            Feedback(
+                text_in(answer, "feedback", "answer"),
+                number_in(at, "feedback", "at", LAST_SECOND),
+                bool(good),
+                text_in(words, "feedback", "words"),
+            )
+            for answer, at, good, words in rows
+        ]
 
     def counts(self, since: float = 0.0) -> tuple[int, int]:
         """How many thumbs were up and how many down."""

@@ -8,14 +8,23 @@ expires; one that is settled late still counts what it cost.
 from __future__ import annotations
 
 import uuid
+from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from exactquote_site.serve.store.database import Database, Transaction
+from exactquote_site.serve.store.database import (
+    Damaged,
+    Database,
+    Row,
+    StoreDown,
+    Transaction,
+    whole_in,
+)
 
 NANO = 1_000_000_000
 # Long enough to settle whatever is still running, and to look into what went wrong.
 _KEPT_SECONDS = 3 * 86_400
+_UNSETTLED_MAX = 10_000
 
 _LATEST_DAY = "SELECT value FROM meta WHERE name = 'day'"
 _NEW_DAY = """
@@ -44,12 +53,23 @@ class Spending:
     reserved: int
 
 
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """What a call cost that the store couldn't be told at the time; `since` is in seconds."""
+
+    reservation: Reservation
+    amount: int
+    since: float
+
+
 class Ledger:
-    """The budget of each UTC day."""
+    """The budget of each UTC day. `unsettled` holds what a store that was down didn't take."""
 
     def __init__(self, database: Database) -> None:
         """Money is counted in the tables of this store."""
         self._database = database
+        # What falls out at its end expires, as what a process takes along when it dies.
+        self.unsettled: deque[Unsettled] = deque(maxlen=_UNSETTLED_MAX)
 
     def reserve(
         self, amount: int, limit: int, now: float, lifetime: float = 600.0
@@ -75,6 +95,14 @@ class Ledger:
         return made
 
     def settle(self, reservation: Reservation, amount: int, now: float) -> bool:
+        """As `count`; what the store doesn't take is noted, to be counted later."""
+        try:
+            return self.count(reservation, amount, now)
+        except StoreDown:
+            self.unsettled.append(Unsettled(reservation, amount, now))
+            raise
+
+    def count(self, reservation: Reservation, amount: int, now: float) -> bool:
         """Count what the call cost, on the day of its reservation; once, however often told.
 
         False when it was settled already. Raises `ValueError` for a negative amount and
@@ -117,7 +145,9 @@ class Ledger:
             day = _day(transaction, now)
             _expire(transaction, now)
             rows = transaction.execute("SELECT spent, reserved FROM budget WHERE day = ?", (day,))
-        return Spending(day, rows[0][0], rows[0][1])
+        if not rows:
+            raise Damaged("budget", "day")
+        return _spending((day, *rows[0]))
 
     def days(self, count: int) -> list[Spending]:
         """The last days on which there was a budget, newest first."""
@@ -125,7 +155,14 @@ class Ledger:
             rows = transaction.execute(
                 "SELECT day, spent, reserved FROM budget ORDER BY day DESC LIMIT ?", (count,)
             )
-        return [Spending(*row) for row in rows]
+        return [_spending(row) for row in rows]
+
+
+def _spending(row: Row) -> Spending:
+    day, spent, reserved = row
+    return Spending(
+        str(day), whole_in(spent, "budget", "spent"), whole_in(reserved, "budget", "reserved")
+    )
 
 
 def utc_day(now: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from exactquote_site.serve.store.database import Database
+from exactquote_site.serve.store.database import Database, text_in, whole_in
 
 # The wait before another attempt doubles from one to the other.
 _FIRST_WAIT_SECONDS = 30.0
@@ -54,7 +54,11 @@ class Outbox:
             )
             if not rows:
                 return None
-            id, body, attempts, former = rows[0]
+            id, body, former = (
+                text_in(rows[0][at], "lead", name)
+                for at, name in ((0, "id"), (1, "body"), (3, "claimed"))
+            )
+            attempts = whole_in(rows[0][2], "lead", "attempts")
             claim = uuid.uuid4().hex
             won = transaction.execute(
                 "UPDATE lead SET claimed = ?, lease = ?, attempts = attempts + 1"

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from exactquote_site.serve.config import StoreConfig
+from exactquote_site.serve.environment import variable
 
 
 def store_url(folder: Path, store: StoreConfig, environ: Mapping[str, str]) -> str:
     """The store for the `functions` folder of a build: the environment's, else the
     configured one, else a file of this machine that is named for the folder.
+
+    Raises `WireError` for a variable that holds no URL.
     """
-    return environ.get(store.url_env) or store.url or _default(folder)
+    return variable(environ, store.url_env) or store.url or _default(folder)
 
 
 def _default(folder: Path) -> str:

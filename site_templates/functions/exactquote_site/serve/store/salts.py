@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from exactquote_site.serve.store.database import Database
+from exactquote_site.serve.store.database import Damaged, Database, text_in
 from exactquote_site.serve.store.ledger import utc_day
 
 _NAME = "salt:"
@@ -42,4 +42,7 @@ def day_salt(database: Database, now: float) -> bytes:
         transaction.execute(
             "DELETE FROM meta WHERE substr(name, 1, 5) = ? AND name < ?", (_NAME, name)
         )
-    return bytes.fromhex(rows[0][0])
+    try:
+        return bytes.fromhex(text_in(rows[0][0], "meta", "value"))
+    except ValueError:
+        raise Damaged("meta", "value") from None

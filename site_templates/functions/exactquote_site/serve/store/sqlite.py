@@ -57,7 +57,7 @@ class Sqlite:
                     connection.execute("ROLLBACK")
             # Of the others, each would be a bug of ours.
             if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
-                raise StoreDown(f"{self._path.name}: {error}") from error
+                raise StoreDown(f"{self._path.name}: {_told(error)}") from None
             raise
 
     def scrub(self) -> None:
@@ -92,6 +92,13 @@ class Sqlite:
             with self._lock:
                 self._every.append(connection)
         return connection
+
+
+def _told(error: Exception) -> str:
+    """What SQLite says; of a text that it can't read, Python would quote the words."""
+    if str(error).startswith("Could not decode"):
+        return "a text in it is damaged"
+    return str(error)
 
 
 def _is_planted(made: Path) -> bool:

@@ -1,0 +1,122 @@
+"""Tells whether a claim says of one thing what a passage says of another.
+
+"A depends on B" and "B depends on A" have all words in common. There is no parser here: if the
+words of the claim follow those of the passage much better once two of its parts have changed
+places, then the claim is the passage with those parts exchanged.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from exactquote_site.knowledge.statement import Kind, Statement
+
+# How many tokens a part has at most.
+PART = 2
+# Every two parts are tried; a claim has far fewer words than this.
+_TOKENS_MAX = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Two parts of a claim that change places.
+
+    `order` is what part of the claim's tokens the passage has in the same order. `gain` is by
+    how many tokens an exchange lengthens that chain, and `share` is its part thereafter.
+    """
+
+    order: float = 0.0
+    gain: int = 0
+    share: float = 0.0
+    one: str = ""
+    other: str = ""
+
+
+def exchange(claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]) -> Exchange:
+    """The exchange of two parts of the claim that brings it closest to the passage.
+
+    `pairs` gives, for places of the claim, all places in the passage that match them.
+    """
+    best = Exchange()
+    if len(claim.tokens) > _TOKENS_MAX or len(passage.tokens) > _TOKENS_MAX:
+        return best
+    rows = _rows(claim, passage, pairs)
+    plain = _in_order(rows)
+    best = Exchange(plain / max(1, len(rows)))
+    for order, one, other in _exchanges(claim, pairs):
+        gain = _in_order([rows[at] for at in order]) - plain
+        if gain > best.gain:
+            best = Exchange(best.order, gain, (plain + gain) / len(rows), one, other)
+    return best
+
+
+def _rows(
+    claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
+) -> list[Sequence[int]]:
+    """For each token of the claim the places in the passage where it stands, ascending."""
+    written: dict[str, list[int]] = {}
+    for token in passage.tokens:
+        written.setdefault(token.text.casefold(), []).append(token.place)
+    none: Sequence[int] = ()
+    return [
+        sorted(pairs.get(token.place, none) or written.get(token.text.casefold(), none))
+        for token in claim.tokens
+    ]
+
+
+def _in_order(rows: Sequence[Sequence[int]]) -> int:
+    """The length of the longest chain of tokens that stand in the passage in this order."""
+    # ends[n] is the earliest place at which a chain of n + 1 tokens can end.
+    ends: list[int] = []
+    for places in rows:
+        for place in reversed(places):
+            at = bisect_left(ends, place)
+            if at == len(ends):
+                ends.append(place)
+            else:
+                ends[at] = place
+    return len(ends)
+
+
+def _exchanges(
+    claim: Statement, pairs: Mapping[int, Sequence[int]]
+) -> Iterator[tuple[list[int], str, str]]:
+    """The order of the claim's places after each exchange of two of its parts."""
+    tokens = claim.tokens
+    said = [t.place in pairs and t.kind is not Kind.FUNCTION for t in tokens]
+    spans = [
+        (start, start + size)
+        for size in range(1, PART + 1)
+        for start in range(len(tokens) - size + 1)
+        if all(said[start : start + size])
+    ]
+    every = list(range(len(tokens)))
+    for (a, b), (c, d) in combinations(sorted(spans), 2):
+        if b > c or not _can_cross(pairs, range(a, b), range(c, d)):
+            continue
+        order = [*every[:a], *every[c:d], *every[b:c], *every[a:b], *every[d:]]
+        yield order, _text(claim, a, b), _text(claim, c, d)
+    groups: dict[str, list[int]] = {}
+    for token in tokens:
+        if said[token.place]:
+            groups.setdefault(token.text.casefold(), []).append(token.place)
+    for (one, mine), (other, yours) in combinations(groups.items(), 2):
+        if len(mine) == len(yours) > 1:
+            order = list(every)
+            for i, j in zip(mine, yours, strict=True):
+                order[i], order[j] = j, i
+            yield order, one, other
+
+
+def _can_cross(
+    pairs: Mapping[int, Sequence[int]], first: Sequence[int], second: Sequence[int]
+) -> bool:
+    """Whether the passage has the second part before the first one."""
+    return min(min(pairs[at]) for at in second) < max(max(pairs[at]) for at in first)
+
+
+def _text(claim: Statement, start: int, end: int) -> str:
+    return " ".join(token.text for token in claim.tokens[start:end])
