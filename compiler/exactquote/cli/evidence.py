@@ -14,9 +14,9 @@ _COUNT = 5
 
 _EPILOG = """\b
 Support needs the claim's words, or words near in meaning, and its names and
-figures in one sentence, with no negation, bound or quantity that differs. It shows that the words stand there,
-not that they are true. English and German are compared word by word; in other
-languages a claim has to stand as a whole clause.
+figures in one sentence, with no negation, bound or quantity that differs. It
+shows that the words stand there, not that they are true. English and German are
+compared word by word; in other languages a claim has to stand as a whole clause.
 
 \b
 Examples:
