@@ -33,8 +33,9 @@ Reason = Literal["look-alike", "cannot-land", "crosses"]
 
 _WORD = re.compile(r"\S+")
 # Where a script writes no spaces, context grows by clauses.
-_CLAUSE = re.compile(r"[^\s。、，！？；：」』）…]+[。、，！？；：」』）…]*|\S")
-
+_STOPS = "。、，！？；：」』）…"
+_CLAUSE = re.compile(rf"[^\s{_STOPS}]+[{_STOPS}]*|\S")
+_PIECE_CHARS = 512
 
 _ALNUM = re.compile(r"[^\W_]")
 
@@ -237,7 +238,7 @@ def _prefixes(page: Page, span: Span, context: _Context) -> Iterator[Span]:
         start, end = neighbour.start, neighbour.end
     text = page.text[start:end].rstrip()
     words = 0
-    for match in reversed(list(_words(text))):
+    for match in _words_back(text):
         at = match.start()
         told = context.signs or _ALNUM.search(text, at)
         whole = inside_word(text, at) == "no" and is_boundary(text, at)
@@ -286,8 +287,31 @@ def _neighbour(page: Page, index: int, step: int, context: _Context) -> Run | No
 
 
 def _words(text: str) -> Iterator[re.Match[str]]:
+    return _pattern(text).finditer(text)
+
+
+def _words_back(text: str) -> Iterator[re.Match[str]]:
+    """The words of a text from the last one on, read in pieces: few of a long text are needed."""
+    pattern, end = _pattern(text), len(text)
+    while end:
+        begin = max(0, end - _PIECE_CHARS)
+        while begin and not _begins(pattern, text, begin):
+            begin -= 1
+        yield from reversed(list(pattern.finditer(text, begin, end)))
+        end = begin
+
+
+def _pattern(text: str) -> re.Pattern[str]:
     dense = len(text) > 40 and text.count(" ") * 15 < len(text)
-    return (_CLAUSE if dense else _WORD).finditer(text)
+    return _CLAUSE if dense else _WORD
+
+
+def _begins(pattern: re.Pattern[str], text: str, at: int) -> bool:
+    """Whether no word goes over an offset of the text."""
+    before, after = text[at - 1], text[at]
+    if before.isspace() or pattern is _WORD:
+        return before.isspace()
+    return before in _STOPS and after not in _STOPS
 
 
 def _rival(page: Page, span: Span) -> Span | None:

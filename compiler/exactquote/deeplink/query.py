@@ -58,33 +58,24 @@ class Query:
     @classmethod
     def of(cls, seen: View, directive: Directive) -> Query | None:
         """None where a part can't be searched for."""
+        # One directive is asked about several times in a row.
+        name = f"asked of {seen.profile.name}"
+        last: tuple[Directive, Query | None] | None = seen.page.views.get(name)
+        if last is None or last[0] != directive:
+            last = seen.page.views[name] = (directive, cls._folded(seen, directive))
+        return last[1]
 
-        def fold(text: str) -> str:
-            if not text:
-                return ""
-            if seen.profile.name == "any" or (
-                # Firefox takes a run of spaces for one where the page keeps it, only there.
-                seen.profile.collapses_pre and text in seen.page.text
-            ):
-                text = collapse(text)
-            if seen.profile.name in ("any", "firefox"):
-                text = text.strip(" ")
-            return fold_text(text, seen.profile.fold).text
-
-        query = cls(
-            seen,
-            directive,
-            fold(directive.start),
-            fold(directive.end),
-            fold(directive.prefix),
-            fold(directive.suffix),
-        )
-        asked = (directive.start, directive.end, directive.prefix, directive.suffix)
-        folded = (query.start, query.end, query.prefix, query.suffix)
-        # A part that folds to nothing can't be searched for.
-        if any(bool(a.strip()) and not f for a, f in zip(asked, folded, strict=True)):
-            return None
-        return query if query.start else None
+    @classmethod
+    def _folded(cls, seen: View, directive: Directive) -> Query | None:
+        parts = [directive.start, directive.end, directive.prefix, directive.suffix]
+        for number, part in enumerate(parts):
+            if not part:
+                continue
+            parts[number] = _fold(seen, part)
+            # A part that folds to nothing can't be searched for.
+            if not parts[number] and part.strip():
+                return None
+        return cls(seen, directive, *parts) if parts[0] else None
 
     def starts(self, since: int = 0) -> Iterator[tuple[int, int, bool]]:
         """(start, end, sure) of each fitting start, in offsets of the view."""
@@ -293,6 +284,16 @@ class Query:
             return "yes"
         sure = verdict == "no" and is_boundary(seen.raw, outer)
         return "yes" if sure else "maybe"
+
+
+def _fold(seen: View, text: str) -> str:
+    name = seen.profile.name
+    # Firefox takes a run of spaces for one where the page keeps it, only there.
+    if name == "any" or (seen.profile.collapses_pre and text in seen.page.text):
+        text = collapse(text)
+    if name in ("any", "firefox"):
+        text = text.strip(" ")
+    return fold_text(text, seen.profile.fold).text
 
 
 def _edge(seen: View, offset: int, on_page: int) -> Inside:
