@@ -539,7 +539,7 @@ def test_colour_and_progress_are_for_terminals_that_want_them(run: Any, tmp_path
 def test_serve_answers_until_ctrl_c(tmp_path: Path) -> None:
     write(tmp_path, {"dist/index.html": PAGE})
     server = process("serve", "--port", "0", cwd=tmp_path)
-    timer = threading.Timer(30, server.kill)
+    timer = threading.Timer(120, server.kill)
     timer.start()
     try:
         assert server.stdout is not None

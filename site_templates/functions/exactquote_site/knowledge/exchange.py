@@ -8,16 +8,21 @@ places, then the claim is the passage with those parts exchanged.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from exactquote_site.knowledge.function_words import AUXILIARIES, CONDITIONS, PREPOSITIONS
 from exactquote_site.knowledge.statement import Kind, Statement
 
 # How many tokens a part has at most.
 PART = 2
 # Every two parts are tried; a claim has far fewer words than this.
 _TOKENS_MAX = 80
+# How many clauses of a claim are put in another order.
+_CLAUSES_MAX = 6
+# How many words that say something belong to a preposition.
+_BEHIND = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +49,12 @@ def exchange(claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[
     if len(claim.tokens) > _TOKENS_MAX or len(passage.tokens) > _TOKENS_MAX:
         return best
     rows = _rows(claim, passage, pairs)
-    plain = _in_order(rows)
+    plain = max(
+        _in_order([rows[at] for at in order]) for order in _clause_orders(claim, passage, pairs)
+    )
     best = Exchange(plain / max(1, len(rows)))
-    for order, one, other in _exchanges(claim, pairs):
+    steady = _steady(claim, passage, pairs)
+    for order, one, other in _exchanges(claim, pairs, steady):
         gain = _in_order([rows[at] for at in order]) - plain
         if gain > best.gain:
             best = Exchange(best.order, gain, (plain + gain) / len(rows), one, other)
@@ -81,8 +89,86 @@ def _in_order(rows: Sequence[Sequence[int]]) -> int:
     return len(ends)
 
 
+def _clause_orders(
+    claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
+) -> Iterator[list[int]]:
+    """The claim's places as they are, and with two neighbouring runs of clauses exchanged.
+
+    "If A, B" is "B if A", but it isn't "If B, A".
+    """
+    tokens = claim.tokens
+    every = list(range(len(tokens)))
+    yield every
+    ours, theirs = _conditions(claim), _conditions(passage)
+    if any(
+        token.says and all((place in theirs) is not (token.place in ours) for place in places)
+        for token in tokens
+        if (places := pairs.get(token.place))
+    ):
+        return
+    starts = [t.place for t in tokens if not t.place or tokens[t.place - 1].clause != t.clause]
+    edges = (*starts[:_CLAUSES_MAX], len(tokens))
+    for a, b, c in combinations(edges, 3):
+        yield [*every[:a], *every[b:c], *every[a:b], *every[c:]]
+
+
+def _conditions(statement: Statement) -> frozenset[int]:
+    """The places of clauses that begin with "if", "because" and their like."""
+    led = {
+        token.clause
+        for token in statement.tokens
+        if token.text.casefold() in CONDITIONS.get(statement.language, ())
+    }
+    return frozenset(token.place for token in statement.tokens if token.clause in led)
+
+
+def _steady(
+    claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]
+) -> frozenset[int]:
+    """Places of the claim whose part in the sentence is the same wherever they stand.
+
+    They are behind the same preposition in both, the only one of its kind.
+    """
+    ours, theirs = _prepositions(claim), _prepositions(passage)
+    alone = {
+        one
+        for one in set(ours.values()) & set(theirs.values())
+        if _count(claim, one) == 1 and _count(passage, one) == 1
+    }
+    steady = set()
+    for at, places in pairs.items():
+        here, there = ours.get(at, ""), {theirs.get(place, "") for place in places}
+        if here in alone and here in there:
+            steady.add(at)
+    return frozenset(steady)
+
+
+def _prepositions(statement: Statement) -> dict[int, str]:
+    """The preposition that each place stands behind, with no more than a few words between."""
+    listed = PREPOSITIONS.get(statement.language, {})
+    found: dict[int, str] = {}
+    last, since, clause = "", 0, 0
+    for token in statement.tokens:
+        here = listed.get(token.text.casefold(), "")
+        if here:
+            last, since, clause = here, 0, token.clause
+        elif last and token.clause == clause and since < _BEHIND:
+            found[token.place] = last
+            since += token.kind is not Kind.FUNCTION
+            if token.text.casefold() in AUXILIARIES:
+                last = ""
+        else:
+            last = ""
+    return found
+
+
+def _count(statement: Statement, preposition: str) -> int:
+    listed = PREPOSITIONS.get(statement.language, {})
+    return sum(listed.get(t.text.casefold()) == preposition for t in statement.tokens)
+
+
 def _exchanges(
-    claim: Statement, pairs: Mapping[int, Sequence[int]]
+    claim: Statement, pairs: Mapping[int, Sequence[int]], steady: Collection[int]
 ) -> Iterator[tuple[list[int], str, str]]:
     """The order of the claim's places after each exchange of two of its parts."""
     tokens = claim.tokens
@@ -95,7 +181,9 @@ def _exchanges(
     ]
     every = list(range(len(tokens)))
     for (a, b), (c, d) in combinations(sorted(spans), 2):
-        if b > c or not _can_cross(pairs, range(a, b), range(c, d)):
+        if b > c or _all_steady(steady, a, b) or _all_steady(steady, c, d):
+            continue
+        if not _can_cross(pairs, range(a, b), range(c, d)):
             continue
         order = [*every[:a], *every[c:d], *every[b:c], *every[a:b], *every[d:]]
         yield order, _text(claim, a, b), _text(claim, c, d)
@@ -109,6 +197,10 @@ def _exchanges(
             for i, j in zip(mine, yours, strict=True):
                 order[i], order[j] = j, i
             yield order, one, other
+
+
+def _all_steady(steady: Collection[int], start: int, end: int) -> bool:
+    return all(at in steady for at in range(start, end))
 
 
 def _can_cross(

@@ -25,7 +25,8 @@ FUNCTION_WORDS = {
         " upon under above below up down out off back again further own both either else"
         " can could will would shall let lets now just even still already well rather whether"
         " until till otherwise whenever wherever however moreover instead ve re ll s d m eg ie due"
-        " finally eventually namely thereby"
+        " finally eventually namely thereby really actually anymore due across along towards"
+        " themself oneself ours mine hers theirs whatsoever"
     ),
     "de": _words(
         "der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen"
@@ -45,6 +46,15 @@ FUNCTION_WORDS = {
         " mithilfe anhand gemäß somit dadurch hierbei hierfür hierzu zwar nämlich sogar ob"
         " außerdem ansonsten obwohl sodass beziehungsweise beide beiden beides"
         " schließlich letztlich dazwischen"
+        " ihn ihm euch euer eure euren eurem eurer eures unseren unserem unserer unseres deinen"
+        " deinem deiner derer dies jener jenes welchem solche solchen solchem solcher solches"
+        " habe hast habt warst wart werde wirst werdet könne kannst darf dürfen durfte dürfte"
+        " musste mussten mochte mochten daß etwas einmal sondern hin hinter neben nebst samt dank"
+        " mittels bezüglich hinsichtlich aufgrund infolge zufolge zugunsten entlang zusätzlich"
+        " bereits ebenfalls ebenso gleichfalls zudem überdies nunmehr wirklich tatsächlich"
+        " eigentlich natürlich insbesondere zunächst zuerst ziemlich recht äußerst besonders"
+        " worauf woraus wodurch womit wofür worin wovon wozu woran wonach hiermit hierdurch"
+        " hieran hierin hiervon daraus deswegen demnach folglich infolgedessen"
     ),
 }
 # Verbs and nouns that hold a place only; a claim isn't told apart by them alone.
@@ -95,10 +105,10 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
     },
     "always": {"en": _words("always"), "de": _words("immer stets jederzeit")},
     "most": {
-        "en": _words("most mostly usually generally typically normally majority often frequently"),
+        "en": _words("most mostly usually generally typically normally majority"),
         "de": _words(
-            "meist meiste meisten meistens normalerweise üblicherweise überwiegend oft häufig"
-            " häufiger mehrheit gewöhnlich"
+            "meist meiste meisten meistens normalerweise üblicherweise überwiegend"
+            " mehrheit gewöhnlich"
         ),
     },
     "some": {
@@ -108,7 +118,10 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
             " teils teilweise gelegentlich verschiedene verschiedenen"
         ),
     },
-    "many": {"en": _words("many"), "de": _words("viele vielen vieler")},
+    "many": {
+        "en": _words("many often frequently"),
+        "de": _words("viele vielen vieler oft häufig häufiger"),
+    },
     "few": {"en": _words("few"), "de": _words("wenige wenigen weniger")},
     "only": {
         "en": _words("only solely exclusively alone merely"),
@@ -162,8 +175,60 @@ CLAUSE_WORDS = {
     "de": _words("und oder aber sondern weil da wenn falls obwohl während dass damit sodass welche"
                  " welcher welches indem bis denn jedoch als"),
 }  # fmt: skip
+# What a clause begins with that isn't said itself, but is when or why the other is so.
+CONDITIONS = {
+    "en": _words("if when whenever because since unless although though while whereas until"),
+    "de": _words("weil da wenn falls obwohl während sofern sobald bis"),
+}
 # A particle at the end of a German clause belongs to its verb: "löst ... aus" is "auslösen".
 PARTICLES = _words(
     "ab an auf aus bei ein fest fort frei her hin los mit nach um vor weg weiter zu zurück"
     " zusammen wieder hinzu dar durch über unter bereit statt sicher"
 )
+# A preposition tells the part that a thing has in a sentence, wherever the sentence puts it.
+_CONTRACTED = {
+    "im": "in",
+    "ins": "in",
+    "am": "an",
+    "ans": "an",
+    "beim": "bei",
+    "vom": "von",
+    "zum": "zu",
+    "zur": "zu",
+}
+_GERMAN_PREPOSITIONS = _words(
+    "in an bei von mit für auf aus durch über unter zwischen gegen um nach vor während seit laut"
+    " mithilfe anhand gemäß innerhalb außerhalb trotz wegen zu ohne dank mittels neben hinter"
+    " aufgrund"
+)
+_ENGLISH_PREPOSITIONS = _words(
+    "of to at by on in into onto for from with as via per about over through between among within"
+    " during against upon under above below without before after until till since across along"
+    " towards"
+)
+# Each with the one that it is a form of.
+PREPOSITIONS: Mapping[str, Mapping[str, str]] = {
+    "en": {one: one for one in _ENGLISH_PREPOSITIONS},
+    "de": {one: one for one in _GERMAN_PREPOSITIONS} | _CONTRACTED,
+}
+# A verb ends what stands behind a preposition.
+AUXILIARIES = _words(
+    "is are was were be been has have had do does did can could will would must may might should"
+    " ist sind war waren wird werden wurde wurden hat haben hatte kann können muss müssen soll"
+    " sollte sollten"
+)
+# Kinds of things that have names: the word beside one of these is a name, though it looks like
+# any other, as in "the drop method" and "der Scope items".
+NAMED_KINDS = {
+    "en": _words(
+        "method methods function functions crate module trait type macro struct enum keyword"
+        " command file directory folder package library class hook component prop property"
+        " attribute parameter argument variable field header table key flag option setting scope"
+        " event operator extension exporter receiver processor"
+    ),
+    "de": _words(
+        "methode funktion modul typ makro schlüsselwort befehl datei verzeichnis ordner paket"
+        " bibliothek klasse komponente eigenschaft attribut parameter argument variable feld"
+        " header tabelle schlüssel flag option einstellung scope event operator erweiterung"
+    ),
+}

@@ -15,7 +15,7 @@ _SATISFIED = {
     "all": {"all"},
     "always": {"always"},
     "most": {"most", "all", "always"},
-    "many": {"many", "most"},
+    "many": {"many", "most", "all", "always"},
     "some": {"some", "many", "most", "all", "always"},
     "few": {"few"},
     "only": {"only"},
@@ -86,7 +86,9 @@ def operator_faults(
         wanted = _SATISFIED.get(operator)
         if not wanted or not near.isdisjoint(wanted):
             continue
-        if operator == "should" and passage.instructs:
+        # What is said of all, or of what is left open, is said of some; and who is told to do
+        # something should do it.
+        if operator == "some" or (operator in ("should", "must") and passage.instructs):
             continue
         if operator == "after" and any(t.text.casefold() in _THEN for t in passage.tokens):
             continue

@@ -24,7 +24,7 @@ from exactquote_site.knowledge.word_forms import keys
 LANGUAGES = ("en", "de")
 
 
-# Two words that say something, or one and an operator or a faint word.
+# Two words that say something, or one and an operator, a negation or a faint word.
 WEIGHT_MIN = 3
 
 
@@ -103,7 +103,7 @@ def read_statement(text: str, language: str) -> Statement:
 
 def weight(tokens: Iterable[Token]) -> int:
     """How much tokens say; below `WEIGHT_MIN` it is too little to be looked for."""
-    framed = (Kind.FAINT, Kind.OPERATOR)
+    framed = (Kind.FAINT, Kind.OPERATOR, Kind.NEGATOR)
     return sum(2 if token.says else token.kind in framed for token in tokens)
 
 
@@ -130,19 +130,29 @@ _INSTRUCTS = {
         r"(?i)(?:\A|[:;,]\s)(?:please |always |never )?(?:use|make sure|don't|do not|avoid|prefer"
         r"|keep|call|pass|set|add|put|run|write|name|choose|specify|declare|return)\b"
     ),
-    "de": re.compile(r"\b\w+en Sie\b"),
+    "de": re.compile(
+        r"\b(?!(?:können|könnten|sollen|sollten|möchten|müssen|müssten|wollen|dürfen|haben|hatten"
+        r"|werden|würden|erhalten|bekommen|sehen|finden|denen|wären)\b)(?i:\w+en) Sie\b"
+    ),
 }
 _SOMETIMES = re.compile(r"(?i)\b(?:(?:every )?now and then|at times|from time to time)\b")
 _WHENEVER = re.compile(r"(?i)\b(wann|wo|wie|was|wer) immer\b")
 _EACH_OTHER = re.compile(r"(?i)\beach other\b")
 _AS_SOON_AS = re.compile(r"(?i)\bas soon as\b")
-_OR_NOT = re.compile(r"(?i)\b(whether) or not\b")
+# "Whether or not", "either … or not" and "ob … oder nicht" leave it open, and deny nothing.
+_OR_NOT = re.compile(
+    r"(?i)\b(whether|either|ob|entweder)\b([^.;:?!]*?),? (?:or|oder) (?:not|nicht)\b"
+)
+_AS_LONG_AS = re.compile(r"(?i)\bas long as\b")
+_NO_LONGER = re.compile(r"(?i)\b(?:no longer|(nicht) mehr)\b(?! als)")
 _OTHER_THAN = re.compile(r"(?i)\b(?:instead of|rather than)\b")
 _SHORT_FORM = re.compile(r"\b(?:z\. ?B|d\. ?h|u\. ?a|o\. ?ä|e\.g|i\.e)\.")
 _DASH = re.compile(r"[\u2013\u2014\u2212]")
 # What no plain word looks like: digits, underscores, dots, a capital inside, capitals alone,
 # a flag, a path.
 _MARKED = re.compile(r"[\d_.:]|[a-z][A-Z]|[A-Z]{2}|\A(?:--?|/)\w")
+# German writes its own compounds with a capital; what has none is a name: `python-multipart`.
+_PACKAGE = re.compile(r"[a-z]{2,}(?:-[a-z]{2,})+")
 _PLAIN_JOINT = re.compile(r"[-/']")
 
 
@@ -155,7 +165,8 @@ def _spelled(text: str) -> str:
     text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
     text = _WHENEVER.sub(r"\1", text)
     text = _AS_SOON_AS.sub("when", _EACH_OTHER.sub("themselves", text))
-    text = _OR_NOT.sub(r"\1", _SOMETIMES.sub("sometimes", text))
+    text = _OR_NOT.sub(r"\1\2", _SOMETIMES.sub("sometimes", text))
+    text = _NO_LONGER.sub(lambda match: match[1] or "not", _AS_LONG_AS.sub("if", text))
     text = _OTHER_THAN.sub(RATHER_THAN, _NOT.sub(spelled, text))
     return _HAVE_TO.sub("must", text)
 
@@ -172,10 +183,14 @@ def _tokens(text: str, language: str) -> Iterator[Token]:
             yield Token(figure.text, Kind.FIGURE, frozenset(), place, clause, figure)
             place += 1
             continue
-        for word in _words(text[start:end]):
+        words = tuple(_words(text[start:end], language))
+        for word in words:
             folded = word.casefold()
             clause += folded in CLAUSE_WORDS.get(language, ())
             kind, operator = _kind(word, folded, language, opens)
+            if kind is Kind.NEGATOR and len(words) > 1:
+                # "no-referrer" denies nothing.
+                kind = Kind.WORD
             found = _name_keys(word, folded, language) if kind is Kind.NAME else None
             if found is None:
                 found = keys(folded, language)
@@ -196,7 +211,7 @@ def _pieces(text: str, language: str) -> Iterator[tuple[int, int, Figure | None]
         yield *match.span(), None
 
 
-def _words(written: str) -> Iterator[str]:
+def _words(written: str, language: str) -> Iterator[str]:
     """The word, or its parts where plain words are joined; without a genitive "'s"."""
     written = re.sub(r"'s?\Z", "", written)
     if written.startswith("/"):
@@ -208,7 +223,7 @@ def _words(written: str) -> Iterator[str]:
         return
     # "response_class-Parameter": the name of a thing, and what the thing is.
     for part in re.split(r"-(?=[A-ZÄÖÜ][a-zäöüß]{2})", written):
-        if re.search(r"[\d_:]", part):
+        if re.search(r"[\d_:]", part) or (language == "de" and _PACKAGE.fullmatch(part)):
             yield part
         else:
             yield from filter(None, _PLAIN_JOINT.split(part))
@@ -217,7 +232,7 @@ def _words(written: str) -> Iterator[str]:
 def _kind(word: str, folded: str, language: str, opens: bool) -> tuple[Kind, str]:
     if language not in LANGUAGES:
         return (Kind.NAME if _MARKED.search(word) else Kind.WORD), ""
-    if len(word) > 1 and _MARKED.search(word):
+    if len(word) > 1 and (_MARKED.search(word) or "-" in word):
         return Kind.NAME, ""
     if folded in NEGATORS[language]:
         return Kind.NEGATOR, ""
@@ -234,7 +249,7 @@ def _kind(word: str, folded: str, language: str, opens: bool) -> tuple[Kind, str
 
 def _name_keys(word: str, folded: str, language: str) -> frozenset[str]:
     """A name stands as it is, but for the "s" of a plural: `URLs`, `StatefulSets`, `Boxes`."""
-    if not _MARKED.search(word):
+    if not _MARKED.search(word) and "-" not in word:
         return frozenset((folded, stem(folded, language)))
     if re.search(r"[A-Z]\w*[A-Za-z]s\Z", word) and not word.isupper():
         return frozenset((folded, folded[:-1]))
