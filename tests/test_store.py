@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import random
 import signal
+import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -574,3 +576,15 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreDown):
         open_database(f"sqlite:///{tmp_path / 'file' / 'store.db'}")
+
+
+def test_prevents_a_start_from_failing_while_another_makes_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    # Not ahead in its log yet, it writes: now SQLite waits for nobody.
+    other.execute("BEGIN IMMEDIATE")
+    done = threading.Timer(0.3, other.execute, ["ROLLBACK"])
+    done.start()
+    open_database(f"sqlite:///{file}").close()
+    done.join()
+    other.close()

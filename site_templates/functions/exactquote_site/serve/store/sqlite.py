@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from exactquote_site.serve.store.database import Row, StoreDown, Transaction, st
 
 # A writer holds the file for about a millisecond; a queue of hundreds still gets through.
 _BUSY_SECONDS = 15.0
+_AGAIN_SECONDS = 0.02
 
 
 class Sqlite:
@@ -84,7 +86,7 @@ class Sqlite:
             connection = sqlite3.connect(
                 self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            connection.execute("PRAGMA journal_mode = WAL")
+            _log_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
             # What is deleted is overwritten, and not only unlinked.
             connection.execute("PRAGMA secure_delete = ON")
@@ -92,6 +94,24 @@ class Sqlite:
             with self._lock:
                 self._every.append(connection)
         return connection
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Write ahead from now on; where several make the file at once, each in its turn.
+
+    SQLite refuses the change at once, whatever the time-out, where waiting could end in a
+    deadlock (sqlite.org/c3ref/busy_handler.html).
+    """
+    ends = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
 
 
 def _told(error: Exception) -> str:
