@@ -50,7 +50,9 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
 
 def _has_blank_rim(part: str) -> bool:
     """Whether a part begins or ends with what some browser takes for a space, or skips."""
-    rims = (part[0], part[-1])
+    rims = part[0] + part[-1]
+    if rims.isascii() and rims.isprintable():
+        return " " in rims
     return any(WIDE[ord(c)] in ("", " ") and category(c)[0] != "M" for c in rims)
 
 

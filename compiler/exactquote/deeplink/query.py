@@ -16,11 +16,19 @@ from unicodedata import category
 from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.views import View
 from exactquote.rendered.edges import Inside, edge, inside_word, is_new
-from exactquote.rendered.folds import FIREFOX, SIGNS, Fold, fold_text, webkit_accepts
+from exactquote.rendered.folds import (
+    FIREFOX,
+    SIGNS,
+    Fold,
+    beyond_ascii,
+    fold_text,
+    webkit_accepts,
+)
 from exactquote.rendered.graphemes import is_boundary
 from exactquote.rendered.page import CUT, Kind
 
-_WHITE = re.compile("[ \t\n\r\f\u00a0]+")
+# Single spaces, which are what most white space is, stay as they are.
+_WHITE = re.compile("[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f\u00a0]")
 # Browsers look through them inside a word, but not all do at the rim of a match.
 _INVISIBLE = frozenset("\u00ad\u034f\u061c\u180e\ufeff") | {
     chr(code) for code in (*range(0x200B, 0x2010), *range(0x2060, 0x206A), *range(0xFE00, 0xFE10))
@@ -61,7 +69,7 @@ class Query:
         # One directive is asked about several times in a row.
         name = f"asked of {seen.profile.name}"
         last: tuple[Directive, Query | None] | None = seen.page.views.get(name)
-        if last is None or last[0] != directive:
+        if last is None or (last[0] is not directive and last[0] != directive):
             last = seen.page.views[name] = (directive, cls._folded(seen, directive))
         return last[1]
 
@@ -131,9 +139,10 @@ class Query:
         while at >= 0:
             start, end = seen.folded.origin(at), seen.folded.origin(at + len(self.start))
             for edge_at in (start, end):
-                if max(raw[max(0, edge_at - 1) : edge_at + 1], default="") > "\uffff" and (
-                    edge(raw, edge_at, "chromium") != "no" or not is_boundary(raw, edge_at)
-                ):
+                beside = raw[max(0, edge_at - 1) : edge_at + 1]
+                if beside.isascii() or max(beside) <= "\uffff":
+                    continue
+                if edge(raw, edge_at, "chromium") != "no" or not is_boundary(raw, edge_at):
                     return True
             at = seen.folded.text.find(self.start, at + 1)
         return False
@@ -154,10 +163,12 @@ class Query:
         if seen.profile.name == "any":
             return "yes"
         sure = first == last == "no" and not _UNSEARCHABLE.search(asked)
-        sure = sure and not _doubtful(seen.raw, start) and not _doubtful(seen.raw, end)
         # Half of an expansion, as the i of a ligature: a finder may or may not take it.
         sure = sure and seen.folded.position(start) == at
         sure = sure and seen.folded.position(end) == at + length
+        if sure and _is_plain(seen.raw, start, end):
+            return "yes"
+        sure = sure and not _doubtful(seen.raw, start) and not _doubtful(seen.raw, end)
         sure = sure and is_boundary(seen.raw, start) and is_boundary(seen.raw, end)
         sure = sure and not self._drops(start) and not self._drops(end - 1)
         # One that begins with a mark may be taken without it.
@@ -289,8 +300,10 @@ class Query:
 def _fold(seen: View, text: str) -> str:
     name = seen.profile.name
     # Firefox takes a run of spaces for one where the page keeps it, only there.
-    if name == "any" or (seen.profile.collapses_pre and text in seen.page.text):
+    if name == "any":
         text = collapse(text)
+    elif seen.profile.collapses_pre and (collapsed := collapse(text)) != text:
+        text = collapsed if text in seen.page.text else text
     if name in ("any", "firefox"):
         text = text.strip(" ")
     return fold_text(text, seen.profile.fold).text
@@ -304,6 +317,16 @@ def _edge(seen: View, offset: int, on_page: int) -> Inside:
         return inside_word(seen.raw, offset)
     inside = edge(seen.raw, offset, seen.profile.name)
     return "some" if inside == "no" and on_page in seen.page.frail else inside
+
+
+def _is_plain(raw: str, start: int, end: int) -> bool:
+    """Whether a match has ASCII at its edges, within and without, of which browsers agree.
+
+    What `Query._whole` asks of the edges goes without saying then.
+    """
+    within = raw[start] + raw[end - 1]
+    around = within + raw[max(0, start - 1) : start] + raw[end : end + 1]
+    return around.isascii() and within.isprintable() and "@" not in around
 
 
 def _doubtful(raw: str, offset: int) -> bool:
@@ -347,9 +370,10 @@ def _is_searchable(directive: Directive) -> bool:
     for part in parts_of(directive):
         if _UNSEARCHABLE.search(part):
             return False
-        if not part.isascii() and (
-            _marks_a_symbol(part) or any(is_new(c) for c in set(part) if not c.isascii())
-        ):
+        if part.isascii():
+            continue
+        met = beyond_ascii(part)
+        if any(map(is_new, met)) or (any(c in SIGNS for c in met) and _marks_a_symbol(part)):
             return False
     return True
 

@@ -95,12 +95,12 @@ def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:
 
 
 def _is_led_by(text: str, at: int, part: str) -> bool:
-    longest = min(len(part) - 1, at)
-    return any(
-        text.endswith(part[:n], 0, at) and not (at > n and text[at - n - 1].isalnum())
-        for n in range(1, longest + 1)
-        if text[at - n] == part[0]
-    )
+    begin = text.find(part[0], max(0, at - len(part) + 1), at)
+    while begin >= 0:
+        if part.startswith(text[begin:at]) and not (begin and text[begin - 1].isalnum()):
+            return True
+        begin = text.find(part[0], begin + 1, at)
+    return False
 
 
 def _ends_at_a_closed_rim(page: Page, directive: Directive, span: Span) -> bool:

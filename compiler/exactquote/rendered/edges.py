@@ -79,6 +79,10 @@ def _joint(text: str, i: int) -> _Joint | None:
             return "yes"
         if a not in _ASCII_JOINERS and b not in _ASCII_JOINERS:
             return "yes" if a == "\r" and b == "\n" else None
+        # Where a sentence ends, mostly: punctuation joins only what stands on both sides of
+        # it, but for an apostrophe, which Hebrew letters keep.
+        if a not in _ASCII_WORD and b not in _ASCII_WORD and "'" not in (a, b):
+            return None
     elif not is_boundary(text, i):
         return "yes"
     left, right = _before(text, i), _after(text, i)

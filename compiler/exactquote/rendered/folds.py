@@ -75,7 +75,7 @@ class Fold(dict[int, str]):
     a character becomes is left alone by the fold.
     """
 
-    __slots__ = ("_ascii", "_becomes", "name", "odd_ascii")
+    __slots__ = ("_ascii", "_becomes", "name", "odd_ascii", "odd_shown")
 
     def __init__(self, name: str, becomes: Callable[[str], str]) -> None:
         """Fold each character to what `becomes` says, which is asked once."""
@@ -84,6 +84,7 @@ class Fold(dict[int, str]):
         self._becomes = becomes
         self._ascii = b""
         self.odd_ascii = ""
+        self.odd_shown = ""
 
     def __missing__(self, code: int) -> str:
         """Work out a character met for the first time."""
@@ -96,7 +97,10 @@ class Fold(dict[int, str]):
         return f"<Fold {self.name}>"
 
     def ascii(self) -> bytes:
-        """A table for `bytes.translate`; ASCII that changes its length is in `odd_ascii`."""
+        """A table for `bytes.translate`; ASCII that changes its length is in `odd_ascii`.
+
+        Those of it that aren't controls are in `odd_shown`, too.
+        """
         if not self._ascii:
             table = bytearray(range(256))
             for code in range(128):
@@ -104,6 +108,7 @@ class Fold(dict[int, str]):
                     table[code] = ord(self[code])
                 else:
                     self.odd_ascii += chr(code)
+            self.odd_shown = "".join(filter(str.isprintable, self.odd_ascii))
             self._ascii = bytes(table)
         return self._ascii
 
@@ -153,10 +158,11 @@ def fold_text(text: str, fold: Fold) -> Folded:
     table = fold.ascii()
     if text.isascii():
         plain = text.encode("ascii").translate(table).decode("ascii")
-        odd = {c for c in fold.odd_ascii if c in text}
+        asked = fold.odd_shown if text.isprintable() else fold.odd_ascii
+        odd = {c for c in asked if c in text}
         return _with_pieces(text, plain, odd, fold) if odd else Folded(plain)
     plain = text.encode("utf-8", "surrogatepass").translate(table).decode("utf-8", "surrogatepass")
-    met = _beyond_ascii(text)
+    met = beyond_ascii(text)
     changed = [c for c in sorted(met) if fold[ord(c)] != c]
     even = [c for c in changed if len(fold[ord(c)]) == 1]
     if len(even) <= _REPLACED_MAX:
@@ -173,7 +179,7 @@ def fold_text(text: str, fold: Fold) -> Folded:
 
 
 @lru_cache(maxsize=8)
-def _beyond_ascii(text: str) -> frozenset[str]:
+def beyond_ascii(text: str) -> frozenset[str]:
     """The characters of a text that aren't ASCII; a page is folded in several ways in a row."""
     return frozenset("".join(_NOT_ASCII.findall(text)))
 
