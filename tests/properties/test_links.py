@@ -131,3 +131,14 @@ def test_a_directive_is_read_back_as_it_was_written(
             assert parse(fragment(directive), browser) == ("", (directive,))
         if ":~:" not in anchor:
             assert parse(fragment(directive, anchor)) == (anchor, (directive,))
+
+
+def test_a_prefix_grows_until_no_picture_has_it() -> None:
+    page = page_of(
+        "<main><p>A span ends.</p><img alt='The tail sampling processor decides.' src=a.png>"
+        "<ul><li>Probabilistic Sampling Processor<li>Tail Sampling Processor</ul></main>"
+    )
+    start = page.text.index("Tail Sampling")
+    link = deep_link(page, Span(start, start + len("Tail Sampling Processor")))
+    assert isinstance(link, DeepLink)
+    assert directive_of(link).prefix == "Probabilistic Sampling Processor"

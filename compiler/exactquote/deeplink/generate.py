@@ -193,18 +193,32 @@ def _pinned(page: Page, bare: Directive, span: Span, context: _Context) -> Itera
     alone = [_with(page, bare, prefix, None)] if prefix else []
     alone += [_with(page, bare, None, suffix)] if suffix else []
     yield from sorted(alone, key=_size)
-    if not (prefixes and suffixes):
-        return
-    if not alone:
-        # Neither side alone: the whole lead-in, as little as needed of what follows, and
-        # then no more of the lead-in than that leaves to do.
-        left = [place for place in rivals.places if before[place] >= prefixes[-1][0]]
-        suffix = _longer_than(max(after[place] for place in left), suffixes)
-        if suffix is None:
-            return
-        left = [place for place in rivals.places if after[place] >= rivals.chars_after(suffix.end)]
-        prefix = _longer_than(max(before[place] for place in left), prefixes)
-    yield _with(page, bare, prefix or led[0], suffix or followed[0])
+    enough = prefix is not None
+    if prefixes and suffixes:
+        if not alone:
+            # Neither side alone: the whole lead-in, as little as needed of what follows, and
+            # then no more of the lead-in than that leaves to do.
+            left = [place for place in rivals.places if before[place] >= prefixes[-1][0]]
+            suffix = _longer_than(max(after[place] for place in left), suffixes)
+            if suffix is None:
+                return
+            end = rivals.chars_after(suffix.end)
+            left = [place for place in rivals.places if after[place] >= end]
+            prefix = _longer_than(max(before[place] for place in left), prefixes)
+        yield _with(page, bare, prefix or led[0], suffix or followed[0])
+    # Firefox loses its way where it meets the prefix in a picture's text: more words of it may
+    # stand there no longer.
+    if enough or suffix:
+        for wider in _wider(led, prefix):
+            yield _with(page, bare, wider, None if enough else suffix)
+
+
+def _wider(contexts: list[Span], least: Span | None) -> Iterator[Span]:
+    """Contexts that are twice as long each time, from above the least to the longest."""
+    at = contexts.index(least) + 1 if least else 1
+    while at < len(contexts):
+        at = min(at * 2, len(contexts))
+        yield contexts[at - 1]
 
 
 def _longer_than(shared: int, contexts: list[tuple[int, Span]]) -> Span | None:
