@@ -142,3 +142,13 @@ def test_a_prefix_grows_until_no_picture_has_it() -> None:
     link = deep_link(page, Span(start, start + len("Tail Sampling Processor")))
     assert isinstance(link, DeepLink)
     assert directive_of(link).prefix == "Probabilistic Sampling Processor"
+
+
+def test_code_that_differs_in_spaces_is_told_apart_where_it_has_more_of_them() -> None:
+    narrow, wide = "go(1) {\n  one();\n}", "go(1) {\n   one();\n}"
+    for first, second, linked in ((narrow, wide, True), (wide, narrow, False)):
+        around = "<p>Before.</p><pre>{}</pre><p>After.</p>"
+        page = page_of(f"<main>{around.format(first)}{around.format(second)}</main>")
+        start = page.text.index(second)
+        link = deep_link(page, Span(start, start + len(second)))
+        assert isinstance(link, DeepLink) == linked

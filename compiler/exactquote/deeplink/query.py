@@ -29,6 +29,8 @@ from exactquote.rendered.page import CUT, Kind
 
 # Single spaces, which are what most white space is, stay as they are.
 _WHITE = re.compile("[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f\u00a0]")
+_SPACES = re.compile("[ \t\n\r\f\u00a0]{2}")
+_KEPT = re.compile("[ \t\n\r\f\u00a0]+")
 # Browsers look through them inside a word, but not all do at the rim of a match.
 _INVISIBLE = frozenset("\u00ad\u034f\u061c\u180e\ufeff") | {
     chr(code) for code in (*range(0x200B, 0x2010), *range(0x2060, 0x206A), *range(0xFE00, 0xFE10))
@@ -122,15 +124,35 @@ class Query:
         """Folded offset, start, end and `sure` of each match."""
         seen = self.view
         text, map_back = seen.folded.text, seen.folded
+        kept = seen.profile.collapses_pre and _SPACES.search(asked)
+        spaced = _KEPT.findall(asked) if kept else []
         at = text.find(folded, map_back.position(after))
         while at >= 0:
             start, end = map_back.origin(at), map_back.origin(at + len(folded))
             verdict = self._whole((start, end), at, len(folded), asked, inner)
+            if verdict != "no" and spaced and not self._is_as_wide(start, end, spaced):
+                verdict = "no"
             if verdict != "no" and seen.profile.name == "webkit":
                 verdict = verdict if webkit_accepts(asked, seen.raw[start:end]) else "no"
             if verdict != "no":
                 yield at, start, end, verdict == "yes"
             at = text.find(folded, at + 1)
+
+    def _is_as_wide(self, start: int, end: int, spaced: list[str]) -> bool:
+        """Whether no white space of a match in one `<pre>` is shorter than what is asked for.
+
+        `spaced` is what is asked for. Firefox takes any white space that is as long, or longer,
+        and no other browser takes more than it does.
+        """
+        seen, page = self.view, self.view.page
+        first, last = seen.to_page(start), seen.to_page_end(end)
+        run = page.runs[page.run_at(first)]
+        if not run.pre or last > run.end:
+            return True
+        found = _KEPT.findall(page.text, first, last)
+        return len(found) != len(spaced) or all(
+            len(here) >= len(wanted) for here, wanted in zip(found, spaced, strict=True)
+        )
 
     def passed_over_beyond_bmp(self) -> bool:
         """Whether a place equal to the start has an unfit edge at a character beyond U+FFFF."""
