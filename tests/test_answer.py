@@ -470,7 +470,7 @@ def test_prevents_money_that_stays_reserved_when_nobody_listens(tmp_path: Path) 
         assert money(desk)[1] == 0
 
 
-@pytest.mark.parametrize("broken", ["reserve", "settle", "keep"])
+@pytest.mark.parametrize("broken", ["reserve", "settle", "keep_in"])
 def test_a_store_that_fails_ends_an_answer_once(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -479,8 +479,29 @@ def test_a_store_that_fails_ends_an_answer_once(
     def fails(*_: object) -> None:
         raise StoreDown("store.db: disk is full")
 
-    monkeypatch.setattr(desk.exchanges if broken == "keep" else desk.ledger, broken, fails)
+    monkeypatch.setattr(desk.exchanges if broken == "keep_in" else desk.ledger, broken, fails)
     assert outcome(heard(desk, QUESTION)) == "unavailable"
+
+
+@pytest.mark.parametrize("raw", [reply(f"On Fridays {token(FRIDAY)}."), reply("So."), "{"])
+def test_an_answer_is_two_transactions(
+    raw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each waits for the disk, and all answers for each other: 200 stream at once."""
+    desk = open_desk(tmp_path, raw, USED)
+    heard(desk, QUESTION)
+    (database,) = {desk.ledger._database, desk.exchanges._database}
+    works, begun = database.transaction, []
+
+    def counted() -> Any:
+        begun.append(1)
+        return works()
+
+    monkeypatch.setattr(database, "transaction", counted)
+    heard(desk, QUESTION)
+    assert len(begun) == 2
+    assert len(desk.exchanges.kept()) == 2
+    assert money(desk) == (2 * PAID, 0)
 
 
 class Unclosable(Spoken):

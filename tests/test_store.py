@@ -19,7 +19,13 @@ import anyio
 import pytest
 
 from exactquote_site.serve.settling import GIVEN_UP_SECONDS, settle_again, settle_on
-from exactquote_site.serve.store.database import Database, StoreDown, WrongStore, open_database
+from exactquote_site.serve.store.database import (
+    Database,
+    StoreDown,
+    Transaction,
+    WrongStore,
+    open_database,
+)
 from exactquote_site.serve.store.exchanges import Exchange, Exchanges
 from exactquote_site.serve.store.feedback import Feedback, FeedbackBox
 from exactquote_site.serve.store.ledger import Ledger
@@ -160,6 +166,37 @@ def test_settling_again_waits_longer_while_the_store_is_down(
         anyio.run(settle_on, ledger, lambda: NOON, wait)
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60, 1, 1]
     assert ledger.today(NOON).spent == 7
+
+
+def test_what_happens_along_with_a_settlement_happens_with_it(database: Database) -> None:
+    ledger, kept = Ledger(database), Exchanges(database)
+    first, second, third = (ledger.reserve(10, 100, NOON) for _ in range(3))
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert ledger.settle(first, 7, NOON, lambda one: kept.keep_in(one, exchange("a")))
+    # Whoever settled it already kept nothing.
+    assert not ledger.settle(first, 7, NOON, lambda one: kept.keep_in(one, exchange("b")))
+    assert [one.id for one in kept.kept()] == ["a", "b"]
+
+    def down(transaction: Transaction) -> None:
+        kept.keep_in(transaction, exchange("c"))
+        raise StoreDown("disk is full")
+
+    with pytest.raises(StoreDown):
+        ledger.settle(second, 7, NOON, down)
+    assert (ledger.today(NOON).spent, ledger.today(NOON).reserved) == (7, 20)
+    assert not settle_again(ledger, NOON)
+
+    def bug(transaction: Transaction) -> None:
+        kept.keep_in(transaction, exchange("d"))
+        raise KeyError("d")
+
+    # A bug is no reason to count nothing.
+    with pytest.raises(KeyError):
+        ledger.settle(third, 7, NOON, bug)
+    assert (ledger.today(NOON).spent, ledger.today(NOON).reserved) == (21, 0)
+    assert [one.id for one in kept.kept()] == ["a", "b"]
 
 
 def test_each_utc_day_has_its_own_budget(database: Database) -> None:
@@ -484,6 +521,51 @@ def test_prevents_a_status_that_writes(database: Database) -> None:
 
         Ledger(Kept()).today(NOON + 1)  # type: ignore[arg-type]
     assert [one.split()[0] for one in statements] == ["SELECT", "UPDATE", "SELECT"]
+
+
+def test_prevents_a_settlement_that_reads_all_of_the_last_days(tmp_path: Path) -> None:
+    """While one writes, all others wait."""
+    database = open_database(f"sqlite:///{tmp_path / 'store.db'}")
+    statements: list[tuple[str, Any]] = []
+
+    class Watched:
+        def __init__(self, real: Transaction) -> None:
+            self.real = real
+
+        def execute(self, statement: str, values: Any = ()) -> Any:
+            statements.append((statement, values))
+            return self.real.execute(statement, values)
+
+    class Kept:
+        @contextmanager
+        def transaction(self) -> Iterator[Watched]:
+            with database.transaction() as real:
+                yield Watched(real)
+
+    ledger = Ledger(Kept())  # type: ignore[arg-type]
+    held = ledger.reserve(10, 100, NOON)
+    assert held is not None
+    assert ledger.settle(held, 5, NOON)
+    assert len(statements) > 4
+    with database.transaction() as transaction:
+        for statement, values in statements:
+            for row in transaction.execute(f"EXPLAIN QUERY PLAN {statement}", values):
+                assert not str(row[3]).startswith("SCAN"), statement
+    database.close()
+
+
+def test_the_threads_of_a_process_take_turns(tmp_path: Path) -> None:
+    """SQLite would have them sleep and ask again, and some wait very long."""
+    file = tmp_path / "store.db"
+    database = open_database(f"sqlite:///{file}")
+    ledger = Ledger(database)
+    with ThreadPoolExecutor(40) as pool:
+        held = list(pool.map(lambda _: ledger.reserve(1, 100, NOON), range(120)))
+    assert sum(one is not None for one in held) == 100
+    assert ledger.today(NOON).reserved == 100
+    opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    assert opened.count(str(file.resolve())) == 1
+    database.close()
 
 
 def test_what_is_forgotten_stands_in_no_file(tmp_path: Path) -> None:

@@ -170,6 +170,30 @@ def test_prevents_an_answer_that_goes_on_for_who_takes_nothing(
     assert ended == [True]
 
 
+def test_events_that_are_there_at_once_are_sent_at_once() -> None:
+    words = [f"word{number} " for number in range(40)]
+    bodies: list[bytes] = []
+
+    async def events() -> AsyncGenerator[Event, None]:
+        for word in words:
+            yield Said(word)
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            bodies.append(message["body"])
+
+    async def receive() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    anyio.run(streaming.StreamedAnswer(events, lambda event: None), {}, receive, send)
+    told, comments = read_events(b"".join(bodies).decode())
+    assert [value["text"] for _, value in told] == words
+    assert comments == 0
+    # Each message costs a call of the system, and what it takes to get there.
+    assert len(bodies) < len(words) / 4
+
+
 def test_answers_at_once_each_have_one_end(chat: Chat, provider: Provider) -> None:
     count = 20
     provider.script = says(GOOD, pause=0.01)

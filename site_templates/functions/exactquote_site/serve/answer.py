@@ -31,7 +31,7 @@ from exactquote_site.serve.receipts import Receipt, make_receipt
 from exactquote_site.serve.reply import Reply, ReplyReader
 from exactquote_site.serve.requests import Question
 from exactquote_site.serve.segments import Cite, Resolver, Segment
-from exactquote_site.serve.store.database import StoreDown
+from exactquote_site.serve.store.database import StoreDown, Transaction
 from exactquote_site.serve.store.exchanges import DAY_SECONDS, Exchange, Exchanges, kept_tokens
 from exactquote_site.serve.store.ledger import NANO, Ledger, Reservation
 from exactquote_site.serve.texts import Texts, language_of, phrase
@@ -232,38 +232,61 @@ async def _events(told: _Told, desk: Desk, stream: bool) -> AsyncGenerator[Event
         told.kind = "declined"
         yield Start("declined", build_id, told.language, words_only=False)
         yield _say(told, phrase("declined", told.language, desk.config.texts))
-        yield await _done(told, desk, "declined")
+        yield await _kept(told, desk, "declined")
         return
-    found = await anyio.to_thread.run_sync(_search, told.question.question, desk)
-    desk.words_only = words_only = desk.retrieves_by_meaning and MEANING in found.off
-    told.found = tuple(dict.fromkeys(hit.chunk.doc for hit in found.hits))
-    if desk.model is None:
+    ready = await anyio.to_thread.run_sync(_ready, told, desk)
+    desk.words_only = words_only = desk.retrieves_by_meaning and MEANING in ready.found.off
+    told.found = tuple(dict.fromkeys(hit.chunk.doc for hit in ready.found.hits))
+    if ready.asked is None:
         told.kind = "passages"
         yield Start("passages", build_id, told.language, words_only)
-        async with aclosing(_passages(told, desk, found)) as events:
+        async with aclosing(_passages(told, desk, ready.found)) as events:
             async for event in events:
                 yield event
         return
-    asked = prompt(told.question, _given(desk, found), desk.entries, desk.config)
-    now, worst = desk.clock(), worst_cost(asked, desk.config.provider)
-    held = await anyio.to_thread.run_sync(
-        lambda: desk.ledger.reserve(
-            worst, desk.limit, now, desk.config.timeouts.total + _LEASE_BEYOND_SECONDS
-        )
-    )
-    if held is None:
-        spending = await anyio.to_thread.run_sync(desk.ledger.today, now)
-        yield _unaffordable(told.language, desk, spending.spent + worst <= desk.limit, now)
+    if ready.held is None:
+        yield _unaffordable(told.language, desk, ready.soon, ready.at)
         return
     told.kind = "quotes" if desk.config.mode == "quotes" else "answer"
     start = Start(told.kind, build_id, told.language, words_only)
-    async with aclosing(_modelled(told, desk, asked, held, start, stream)) as events:
+    async with aclosing(_modelled(told, desk, ready.asked, ready.held, start, stream)) as events:
         async for event in events:
             yield event
 
 
-def _search(question: str, desk: Desk) -> Found:
-    return desk.base.search(question, count=desk.config.limits.passages, embedder=desk.embedder)
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What stands before an answer: passages, and with a model what it is asked.
+
+    `held` is None where there is no money for it at the time `at`; `soon` tells that there
+    will be when other calls have ended.
+    """
+
+    found: Found
+    asked: Prompt | None = None
+    held: Reservation | None = None
+    soon: bool = False
+    at: float = 0.0
+
+
+def _ready(told: _Told, desk: Desk) -> _Ready:
+    """Search, write the prompt and set its worst case aside.
+
+    All on one visit to another thread: under load, each waits for its turn to compute.
+    """
+    found = desk.base.search(
+        told.question.question, count=desk.config.limits.passages, embedder=desk.embedder
+    )
+    if desk.model is None:
+        return _Ready(found)
+    asked = prompt(told.question, _given(desk, found), desk.entries, desk.config)
+    now, worst = desk.clock(), worst_cost(asked, desk.config.provider)
+    lifetime = desk.config.timeouts.total + _LEASE_BEYOND_SECONDS
+    held = desk.ledger.reserve(worst, desk.limit, now, lifetime)
+    if held is not None:
+        return _Ready(found, asked, held)
+    soon = desk.ledger.today(now).spent + worst <= desk.limit
+    return _Ready(found, asked, soon=soon, at=now)
 
 
 def _given(desk: Desk, found: Found) -> tuple[Chunk, ...]:
@@ -282,43 +305,68 @@ async def _modelled(
     reader = ReplyReader()
     fault: ProviderFault | None = None
     paid = 0
+    closing: list[Event] = []
+    exchange: Exchange | None = None
     try:
         yield start
         # Until something else is known, the worst case is what it cost.
         paid = held.amount
-        async with aclosing(desk.model.written(asked, stream)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Usage):
-                    paid = told_cost(piece, asked, desk.config.provider)
-                    continue
-                for event in _shown(told, resolver.feed(reader.feed(piece))):
-                    yield event
-    except ProviderFault as broken:
-        if broken.free:
-            paid = 0
-        fault = broken
-    finally:
+        try:
+            async with aclosing(desk.model.written(asked, stream)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Usage):
+                        paid = told_cost(piece, asked, desk.config.provider)
+                        continue
+                    for event in _shown(told, resolver.feed(reader.feed(piece))):
+                        yield event
+        except ProviderFault as broken:
+            if broken.free:
+                paid = 0
+            fault = broken
         told.cost = paid
+        closing, outcome = _closing(told, desk, reader, resolver, fault)
+        exchange = _exchange(told, desk, outcome, resolver)
+    finally:
         with anyio.CancelScope(shield=True):
-            now = desk.clock()
-            await anyio.to_thread.run_sync(desk.ledger.settle, held, paid, now)
+            await anyio.to_thread.run_sync(_settle, desk, held, paid, exchange)
+    for event in closing:
+        yield event
+
+
+def _closing(
+    told: _Told, desk: Desk, reader: ReplyReader, resolver: Resolver, fault: ProviderFault | None
+) -> tuple[list[Event], Outcome | Literal["failed"]]:
+    """What is left to tell when the model has ended or failed, and what it came to."""
     read = reader.finish()
     if fault is None and read is None:
         fault = ProviderFault("broken", "not the JSON that was asked for")
     if fault is not None or read is None:
         assert fault is not None
-        await _keep(told, desk, "failed", resolver)
-        yield _failed(fault, told.language, desk.config.texts)
-        return
+        return [_failed(fault, told.language, desk.config.texts)], "failed"
     rest, reply = read
-    for event in _shown(told, [*resolver.feed(rest), *resolver.finish()]):
-        yield event
+    events = list(_shown(told, [*resolver.feed(rest), *resolver.finish()]))
     outcome = _outcome(reply, resolver, desk)
     if outcome == "declined":
-        yield _say(told, _gap(told.text) + phrase("declined", told.language, desk.config.texts))
+        phrased = phrase("declined", told.language, desk.config.texts)
+        events.append(_say(told, _gap(told.text) + phrased))
     elif outcome == "unanswered":
-        yield _say(told, _gap(told.text) + desk.refusal(told.language))
-    yield await _done(told, desk, outcome, resolver)
+        events.append(_say(told, _gap(told.text) + desk.refusal(told.language)))
+    return [*events, _done(told, desk, outcome, resolver)], outcome
+
+
+def _settle(desk: Desk, held: Reservation, paid: int, exchange: Exchange | None) -> None:
+    """Count what the call cost and keep the exchange, if it came to its end, in one transaction.
+
+    Each transaction waits for the disk, and for all others.
+    """
+    if exchange is None:
+        desk.ledger.settle(held, paid, desk.clock())
+        return
+
+    def keep(transaction: Transaction) -> None:
+        desk.exchanges.keep_in(transaction, exchange)
+
+    desk.ledger.settle(held, paid, desk.clock(), keep)
 
 
 def _outcome(reply: Reply, resolver: Resolver, desk: Desk) -> Outcome:
@@ -366,12 +414,12 @@ async def _passages(told: _Told, desk: Desk, found: Found) -> AsyncGenerator[Eve
     best = await anyio.to_thread.run_sync(_best, desk, found)
     if not best:
         yield _say(told, desk.refusal(told.language))
-        yield await _done(told, desk, "unanswered")
+        yield await _kept(told, desk, "unanswered")
         return
     yield _say(told, phrase("passages", told.language, desk.config.texts))
     for entry in best:
         yield _quote(told, entry)
-    yield await _done(told, desk, "passages")
+    yield await _kept(told, desk, "passages")
 
 
 def _best(desk: Desk, found: Found) -> list[Entry]:
@@ -390,10 +438,16 @@ def _failed(fault: ProviderFault, language: str, texts: Texts) -> Failed:
     return Failed(fault.code, text, fault.retry_after, fault.detail)
 
 
-async def _done(
-    told: _Told, desk: Desk, outcome: Outcome, resolver: Resolver | None = None
-) -> Done:
-    await _keep(told, desk, outcome, resolver)
+async def _kept(told: _Told, desk: Desk, outcome: Outcome) -> Done:
+    """The end of an answer without a model, once it is kept."""
+    done = _done(told, desk, outcome)
+    exchange = _exchange(told, desk, outcome)
+    with anyio.CancelScope(shield=True):
+        await anyio.to_thread.run_sync(desk.exchanges.keep, exchange)
+    return done
+
+
+def _done(told: _Told, desk: Desk, outcome: Outcome, resolver: Resolver | None = None) -> Done:
     receipt = make_receipt(
         told.id,
         desk.clock(),
@@ -414,13 +468,16 @@ async def _done(
     )
 
 
-async def _keep(
-    told: _Told, desk: Desk, outcome: Outcome | Literal["failed"], resolver: Resolver | None
-) -> None:
-    """Keep of the exchange what the owner said may be kept."""
+def _exchange(
+    told: _Told,
+    desk: Desk,
+    outcome: Outcome | Literal["failed"],
+    resolver: Resolver | None = None,
+) -> Exchange:
+    """What the owner said may be kept of the exchange."""
     store = desk.config.store
     words = store.conversations or (outcome == "unanswered" and store.gaps)
-    exchange = Exchange(
+    return Exchange(
         id=told.id,
         at=desk.clock(),
         session=told.question.session if store.conversations else None,
@@ -435,5 +492,3 @@ async def _keep(
         lost=kept_tokens(resolver.lost if resolver else (), store.conversations),
         cost=told.cost,
     )
-    with anyio.CancelScope(shield=True):
-        await anyio.to_thread.run_sync(desk.exchanges.keep, exchange)

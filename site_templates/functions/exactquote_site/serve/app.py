@@ -7,6 +7,7 @@ shape of the body, the visitor's rate, the day's budget; only then is a model ca
 
 from __future__ import annotations
 
+import gc
 import logging
 import math
 import os
@@ -250,6 +251,10 @@ def _embedder(
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     site: Site = app.state.site
     write_logs()
+    # What was read at the start stays. Looking through it for garbage would hold up all answers
+    # for a tenth of a second, now and then.
+    gc.collect()
+    gc.freeze()
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(_sweep, site)
@@ -259,6 +264,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
             yield
             group.cancel_scope.cancel()
     finally:
+        gc.unfreeze()
         with anyio.CancelScope(shield=True):
             await _close(site)
 
@@ -304,11 +310,12 @@ async def _chat(request: Request) -> ASGIApp:
             "too_many", language, site.config.texts, wait=wait(seconds, language, site.config.texts)
         )
         return _error(429, "too_many", text, seconds)
-    try:
-        await anyio.to_thread.run_sync(_spot, site, request, question)
-    except (RatesDown, StoreDown) as error:
-        _LOG.warning("store", extra={"detail": str(error)})
-        return _error(503, "unavailable", phrase("unavailable", language, site.config.texts))
+    if site.mailer is not None:
+        try:
+            await anyio.to_thread.run_sync(_spot, site, request, question)
+        except (RatesDown, StoreDown) as error:
+            _LOG.warning("store", extra={"detail": str(error)})
+            return _error(503, "unavailable", phrase("unavailable", language, site.config.texts))
     streams = "text/event-stream" in request.headers.get("accept", "")
     heard = _Heard(site)
 
@@ -320,8 +327,6 @@ async def _chat(request: Request) -> ASGIApp:
 
 def _spot(site: Site, request: Request, question: Question) -> None:
     """Store a letter to the owner before anything else may fail, if the visitor asks for it."""
-    if site.mailer is None:
-        return
     found = leads(question.question, site.config.suggestions)
     if not found:
         return

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, suppress
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -35,35 +36,68 @@ class StreamedAnswer:
         """`events` begins the answer; `heard` is told of each event that is sent."""
         self._events = events
         self._heard = heard
+        # Whether something is being sent, and since when that is so.
+        self._sending = False
+        self._since = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events, with a heartbeat where they are slow."""
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), *_HEADERS]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        into, out = anyio.create_memory_object_stream[Event](16)
+        self._turn(sending=False)
+        into, out = anyio.create_memory_object_stream[Event | None](16)
         async with anyio.create_task_group() as group:
             group.start_soon(_until_gone, receive, group.cancel_scope)
             group.start_soon(_made, self._events, into)
-            await self._sent(out, send, group.cancel_scope)
+            group.start_soon(self._watched, into, group.cancel_scope)
+            await self._sent(out, send)
             group.cancel_scope.cancel()
 
-    async def _sent(
-        self, out: MemoryObjectReceiveStream[Event], send: Send, scope: anyio.CancelScope
-    ) -> None:
+    async def _sent(self, out: MemoryObjectReceiveStream[Event | None], send: Send) -> None:
         async with out:
-            while True:
-                event, scope.deadline = None, math.inf
-                try:
-                    with anyio.move_on_after(HEARTBEAT_SECONDS):
-                        event = await out.receive()
-                except anyio.EndOfStream:
-                    break
-                body = HEARTBEAT if event is None else server_sent(event)
-                if event is not None:
-                    self._heard(event)
-                scope.deadline = anyio.current_time() + TAKE_SECONDS
+            async for first in out:
+                # One message for all that is there: where events come faster than they can be
+                # sent, each costs the less.
+                body = b"".join(map(self._told, (first, *_ready(out))))
+                self._turn(sending=True)
                 await send({"type": "http.response.body", "body": body, "more_body": True})
+                self._turn(sending=False)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _told(self, event: Event | None) -> bytes:
+        if event is None:
+            return HEARTBEAT
+        self._heard(event)
+        return server_sent(event)
+
+    def _turn(self, sending: bool) -> None:
+        self._sending, self._since = sending, time.monotonic()
+
+    async def _watched(
+        self, into: MemoryObjectSendStream[Event | None], scope: anyio.CancelScope
+    ) -> None:
+        """Have a heartbeat sent where there is nothing else, and end what nobody takes.
+
+        One task that looks now and then costs less than a limit on each event.
+        """
+        while True:
+            limit = TAKE_SECONDS if self._sending else HEARTBEAT_SECONDS
+            left = self._since + limit - time.monotonic()
+            if left > 0:
+                # What is looked for may change in the meantime.
+                await anyio.sleep(min(left, HEARTBEAT_SECONDS, TAKE_SECONDS))
+            elif self._sending:
+                scope.cancel()
+                return
+            else:
+                self._turn(sending=False)
+                try:
+                    into.send_nowait(None)
+                except anyio.WouldBlock:
+                    continue
+                except anyio.ClosedResourceError:
+                    # All of the answer is made.
+                    return
 
 
 class WholeAnswer:
@@ -100,7 +134,18 @@ async def _until_gone(receive: Receive, scope: anyio.CancelScope) -> None:
             return
 
 
-async def _made(begin: Begin, into: MemoryObjectSendStream[Event]) -> None:
+def _ready(out: MemoryObjectReceiveStream[Event | None]) -> Iterator[Event | None]:
+    """What can be taken without waiting."""
+    with suppress(anyio.WouldBlock, anyio.EndOfStream):
+        while True:
+            yield out.receive_nowait()
+
+
+async def _made(begin: Begin, into: MemoryObjectSendStream[Event | None]) -> None:
     async with into, aclosing(begin()) as events:
         async for event in events:
-            await into.send(event)
+            try:
+                # Waiting even where there is room, as `send` does, would part what comes at once.
+                into.send_nowait(event)
+            except anyio.WouldBlock:
+                await into.send(event)

@@ -15,6 +15,7 @@ from exactquote_site.serve.store.database import (
     Damaged,
     Database,
     Row,
+    Transaction,
     number_in,
     text_in,
     whole_in,
@@ -79,18 +80,22 @@ class Exchanges:
 
     def keep(self, exchange: Exchange) -> None:
         """Keep an exchange; the same id twice is kept once. Raises `StoreDown`."""
+        with self._database.transaction() as transaction:
+            self.keep_in(transaction, exchange)
+
+    def keep_in(self, transaction: Transaction, exchange: Exchange) -> None:
+        """The same, together with what else the transaction does."""
         values = (
             *(exchange.id, exchange.at, exchange.session, exchange.build_id, exchange.language),
             *(exchange.kind, exchange.outcome, exchange.question, exchange.answer),
             *(json.dumps(list(each)) for each in (exchange.found, exchange.cited, exchange.lost)),
             exchange.cost,
         )
-        with self._database.transaction() as transaction:
-            transaction.execute(
-                f"INSERT INTO exchange ({_COLUMNS}) VALUES ({', '.join('?' * len(values))})"
-                " ON CONFLICT (id) DO NOTHING",
-                values,
-            )
+        transaction.execute(
+            f"INSERT INTO exchange ({_COLUMNS}) VALUES ({', '.join('?' * len(values))})"
+            " ON CONFLICT (id) DO NOTHING",
+            values,
+        )
 
     def gaps(self, refusals: Sequence[str], since: float = 0.0) -> list[Gap]:
         """The questions whose answer ends with one of the sentences, most asked first.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -53,6 +54,9 @@ class Spending:
     reserved: int
 
 
+Along = Callable[[Transaction], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Unsettled:
     """What a call cost that the store couldn't be told at the time; `since` is in seconds."""
@@ -94,12 +98,22 @@ class Ledger:
             )
         return made
 
-    def settle(self, reservation: Reservation, amount: int, now: float) -> bool:
-        """As `count`; what the store doesn't take is noted, to be counted later."""
+    def settle(
+        self, reservation: Reservation, amount: int, now: float, along: Along | None = None
+    ) -> bool:
+        """As `count`; what the store doesn't take is noted, to be counted later.
+
+        `along` is done in the same transaction, also when the call was settled already. A bug
+        in it is raised, and the call is counted without it.
+        """
         try:
-            return self.count(reservation, amount, now)
+            return self._counted(reservation, amount, now, along)
         except StoreDown:
             self.unsettled.append(Unsettled(reservation, amount, now))
+            raise
+        except Exception:
+            if along is not None:
+                self.settle(reservation, amount, now)
             raise
 
     def count(self, reservation: Reservation, amount: int, now: float) -> bool:
@@ -108,32 +122,18 @@ class Ledger:
         False when it was settled already. Raises `ValueError` for a negative amount and
         `StoreDown`.
         """
+        return self._counted(reservation, amount, now, None)
+
+    def _counted(
+        self, reservation: Reservation, amount: int, now: float, along: Along | None
+    ) -> bool:
         if amount < 0:
             raise ValueError("an amount can't be negative")
         with self._database.transaction() as transaction:
-            # The row is locked by its update, so its former state can be asked for first only
-            # in the same statement.
-            freed = transaction.execute(
-                "UPDATE reservation SET state = 'settled' WHERE id = ? AND state = 'held'"
-                " RETURNING amount",
-                (reservation.id,),
-            )
-            late = not freed and transaction.execute(
-                "UPDATE reservation SET state = 'settled' WHERE id = ? AND state = 'expired'"
-                " RETURNING amount",
-                (reservation.id,),
-            )
-            if not freed and not late:
-                return False
-            transaction.execute(
-                "UPDATE budget SET spent = spent + ?, reserved = reserved - ? WHERE day = ?",
-                (amount, freed[0][0] if freed else 0, reservation.day),
-            )
-            transaction.execute(
-                "DELETE FROM reservation WHERE state <> 'held' AND expires < ?",
-                (now - _KEPT_SECONDS,),
-            )
-        return True
+            # First, while nobody waits yet for the row of the day.
+            if along is not None:
+                along(transaction)
+            return _count(transaction, reservation, amount, now)
 
     def release(self, reservation: Reservation, now: float) -> bool:
         """Give back what was set aside for a call that cost nothing."""
@@ -156,6 +156,32 @@ class Ledger:
                 "SELECT day, spent, reserved FROM budget ORDER BY day DESC LIMIT ?", (count,)
             )
         return [_spending(row) for row in rows]
+
+
+def _count(transaction: Transaction, reservation: Reservation, amount: int, now: float) -> bool:
+    # The row is locked by its update, so its former state can be asked for first only in the
+    # same statement.
+    freed = transaction.execute(
+        "UPDATE reservation SET state = 'settled' WHERE id = ? AND state = 'held' RETURNING amount",
+        (reservation.id,),
+    )
+    late = not freed and transaction.execute(
+        "UPDATE reservation SET state = 'settled' WHERE id = ? AND state = 'expired'"
+        " RETURNING amount",
+        (reservation.id,),
+    )
+    if not freed and not late:
+        return False
+    transaction.execute(
+        "UPDATE budget SET spent = spent + ?, reserved = reserved - ? WHERE day = ?",
+        (amount, freed[0][0] if freed else 0, reservation.day),
+    )
+    transaction.execute(
+        # By names, since an index finds nothing that is other than a name.
+        "DELETE FROM reservation WHERE state IN ('settled', 'expired') AND expires < ?",
+        (now - _KEPT_SECONDS,),
+    )
+    return True
 
 
 def _spending(row: Row) -> Spending:
