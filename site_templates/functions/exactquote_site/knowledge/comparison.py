@@ -47,6 +47,35 @@ class Comparison:
         kinds = (Kind.WORD, Kind.NAME, Kind.FAINT, Kind.OPERATOR)
         return tuple(t for t in self.passage.tokens if t.place not in held and t.kind in kinds)
 
+    def replaces(self, token: Token) -> bool:
+        """Whether a token that isn't in the sentence stands where that says something else.
+
+        Its neighbours that the passage has, too, have a word of the passage beside them there
+        that nothing of the claim is found in; between them, where the token has both.
+        """
+        free = {other.place for other in self.free if other.says}
+        sides = [self._beside(token.place, step, free) for step in (-1, 1)]
+        met = [side for side in sides if side is not None]
+        return bool(met) and bool(met[0].intersection(*met[1:]))
+
+    def _beside(self, place: int, step: int, free: Collection[int]) -> set[int] | None:
+        """The free places of the passage next to where the claim's next token on a side is."""
+        ours, theirs = self.claim.tokens, self.passage.tokens
+        place += step
+        while 0 <= place < len(ours):
+            if place in self.pairs and ours[place].kind is not Kind.FUNCTION:
+                break
+            place += step
+        else:
+            return None
+        found = set()
+        for at in self.pairs[place]:
+            at -= step
+            while 0 <= at < len(theirs) and (at in free or theirs[at].kind is Kind.FUNCTION):
+                found.add(at)
+                at -= step
+        return found & set(free)
+
     @property
     def surplus(self) -> float:
         """The part of the passage's content that the claim doesn't have."""

@@ -7,16 +7,17 @@ nothing makes up for a doubt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from exactquote_site.knowledge.comparison import Comparison
-from exactquote_site.knowledge.exchange import Exchange
-from exactquote_site.knowledge.function_words import NAMED_KINDS
-from exactquote_site.knowledge.statement import Kind, Token
+from exactquote_site.knowledge.exchange import Exchange, conditions
+from exactquote_site.knowledge.statement import Kind
 
 # Below the first, two words are no synonyms; from the second on, nothing is to be doubted.
 ALIKE_MIN = 0.5
 ALIKE = 0.8
+# As near as a word that says little is at least to what stands for it.
+LIGHT = 0.65
 # So many words of a claim are found in few sentences that don't say it.
 _MANY = 4
 # A claim's words stand in the passage within one and a half times its own length, mostly.
@@ -27,16 +28,18 @@ _GAIN_MIN = 2
 
 # bench/evidence/fit.py, 2026-11-30
 WEIGHTS: Mapping[str, float] = {
-    "strange": 1.124,
-    "named": 0.419,
-    "above": 0.922,
-    "few": 0.434,
-    "loose": 0.907,
-    "contrary": 2.531,
-    "absent": 1.283,
-    "limits": 1.01,
-    "exchanged": 1.854,
-    "stretch": 0.778,
+    "strange": 1.064,
+    "replaced": 0.413,
+    "above": 0.95,
+    "renamed": 0.902,
+    "few": 0.462,
+    "loose": 1.027,
+    "contrary": 2.777,
+    "absent": 1.373,
+    "limits": 1.678,
+    "exchanged": 2.091,
+    "reversed": 3.192,
+    "stretch": 1.044,
 }
 BUDGET = 1.0
 
@@ -62,9 +65,10 @@ def doubts(one: Comparison, alike: Mapping[str, float]) -> dict[str, float]:
     return {
         # Missing words, each by how far it is from all words of the passage.
         "strange": sum(strange.values()),
-        # These of them stand beside the kind of a thing, as its name does.
-        "named": sum(strange[token.place] for token in _names(one)),
+        # These of them, and of words in headings, stand where the passage has another word.
+        "replaced": sum(strange[t.place] for t in one.missing if one.replaces(t)),
         "above": float(len(one.above)),
+        "renamed": float(sum(one.replaces(token) for token in one.above)),
         # Few words in a passage that says much else, and these in another order.
         "few": few,
         "loose": few * (1 - exchange.order),
@@ -72,6 +76,7 @@ def doubts(one: Comparison, alike: Mapping[str, float]) -> dict[str, float]:
         "absent": float(len(operators.absent)),
         "limits": float(len(operators.limits)),
         "exchanged": exchanged,
+        "reversed": reversed_conditions(one),
         "stretch": max(0.0, one.stretch - _STRETCH),
     }
 
@@ -86,10 +91,16 @@ def told_exchange(exchange: Exchange) -> bool:
     return exchange.gain >= _GAIN_MIN and exchange.share > _EXCHANGED_MIN
 
 
-def _names(one: Comparison) -> Iterator[Token]:
-    kinds = NAMED_KINDS.get(one.claim.language, frozenset())
-    tokens = one.claim.tokens
-    for token in one.missing:
-        beside = tokens[max(0, token.place - 1) : token.place + 2]
-        if any(t.text.casefold() in kinds for t in beside if t is not token):
-            yield token
+def reversed_conditions(one: Comparison) -> float:
+    """What part of the found words are a condition in one sentence and not in the other.
+
+    Of what is only moved into a condition, or only out of one, nothing counts: a claim may say
+    "when" of what the passage says in two sentences.
+    """
+    ours, theirs = conditions(one.claim), conditions(one.passage)
+    moved = [
+        token.place in ours
+        for token in one.found
+        if all((place in theirs) is not (token.place in ours) for place in one.pairs[token.place])
+    ]
+    return 2 * min(sum(moved), len(moved) - sum(moved)) / max(1, len(one.found))

@@ -21,6 +21,7 @@ PART = 2
 _TOKENS_MAX = 80
 # How many clauses of a claim are put in another order.
 _CLAUSES_MAX = 6
+_COORDINATORS = frozenset(("and", "or", "und", "oder", "sowie"))
 # How many words that say something belong to a preposition.
 _BEHIND = 3
 
@@ -99,7 +100,7 @@ def _clause_orders(
     tokens = claim.tokens
     every = list(range(len(tokens)))
     yield every
-    ours, theirs = _conditions(claim), _conditions(passage)
+    ours, theirs = conditions(claim), conditions(passage)
     if any(
         token.says and all((place in theirs) is not (token.place in ours) for place in places)
         for token in tokens
@@ -112,7 +113,7 @@ def _clause_orders(
         yield [*every[:a], *every[b:c], *every[a:b], *every[c:]]
 
 
-def _conditions(statement: Statement) -> frozenset[int]:
+def conditions(statement: Statement) -> frozenset[int]:
     """The places of clauses that begin with "if", "because" and their like."""
     led = {
         token.clause
@@ -184,6 +185,9 @@ def _exchanges(
         if b > c or _all_steady(steady, a, b) or _all_steady(steady, c, d):
             continue
         if not _can_cross(pairs, range(a, b), range(c, d)):
+            continue
+        if c - b == 1 and tokens[b].text.casefold() in _COORDINATORS:
+            # "A and B" is "B and A".
             continue
         order = [*every[:a], *every[c:d], *every[b:c], *every[a:b], *every[d:]]
         yield order, _text(claim, a, b), _text(claim, c, d)

@@ -120,7 +120,8 @@ _ANY = re.compile(
     |(?P<mdy>(?<!\w)({_MONTH})\.?\ (\d{{1,2}})(?:st|nd|rd|th)?,?\ (\d{{4}})(?!\w))
     |(?P<dots>(?<![\w.])(\d{{1,2}})\.(\d{{1,2}})\.((?:19|20)\d\d)(?!\w))
     |(?P<number>
-        (?<![\w.,])(?<!\w-)(?P<digits>\d{{1,3}}(?:[ ]\d{{3}})+(?!\d)|\d+(?:[.,']\d+)*)
+        (?<![\w.,])(?<!\w-)(?:(?<![/\-])v(?=\d+\.\d))?
+        (?P<digits>\d{{1,3}}(?:[ ]\d{{3}})+(?!\d)|\d+(?:[.,']\d+)*)
         (?:(?P<glued>{_GLUED_UNITS}|%)(?!\w))?
         (?P<plus>\+(?!\w))?
         (?![^\W\d]|\d|[-.]\d)
@@ -134,7 +135,8 @@ _ANY = re.compile(
 )
 _BOUNDS_BEFORE = {
     ">=": "at least|minimum of|not less than|no less than|no fewer than|mindestens|minimal|ab",
-    "<=": "at most|up to|maximum of|no more than|not more than|höchstens|maximal|bis zu",
+    "<=": "at most|up to|maximum of|no more than|not more than|never more than|höchstens"
+    "|nicht mehr als|nie mehr als|maximal|bis zu",
     ">": "more than|over|above|greater than|mehr als|größer als|über",
     "<": "less than|fewer than|under|below|weniger als|kleiner als|unter",
     "~": "about|around|roughly|approximately|nearly|almost|some|etwa|rund|ungefähr|circa|ca.|fast",

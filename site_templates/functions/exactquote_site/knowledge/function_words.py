@@ -23,10 +23,11 @@ FUNCTION_WORDS = {
         " then thus hence therefore because since though although but yet also too very quite"
         " such like e.g i.e etc via per about over through between among within during against"
         " upon under above below up down out off back again further own both either else"
-        " can could will would shall let lets now just even still already well rather whether"
+        " can could will would shall let lets letting now just even still already well rather"
+        " whether"
         " until till otherwise whenever wherever however moreover instead ve re ll s d m eg ie due"
         " finally eventually namely thereby really actually anymore due across along towards"
-        " themself oneself ours mine hers theirs whatsoever"
+        " themself oneself ours mine hers theirs whatsoever unlike regardless"
     ),
     "de": _words(
         "der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen"
@@ -62,10 +63,10 @@ FAINT_WORDS = {
     "en": _words(
         "use used uses using make makes made making get gets got getting give gives given giving"
         " take takes took taken taking go goes went gone going come comes came put puts set sets"
-        " thing things way ways case cases kind kinds sort sorts stand stands want wants certain"
+        " thing things way ways case cases kind kinds sort stand stands want wants certain"
         " simply easily easy mean means happen happens become becomes keep keeps result results"
         " represent represents able possible whole entire one ones someone something anything"
-        " serve serves work works"
+        " serve serves work works named"
         " value values others other another same different new single particular specific general"
     ),
     "de": _words(
@@ -79,6 +80,30 @@ FAINT_WORDS = {
         " gewünschten sorgt sorgen dient dienen verfügt verfügen beispiel beispielsweise"
     ),
 }
+# Verbs and nouns that a paraphrase puts for each other: "it holds", "it contains", "it has". Where
+# one is missing, it is half as strange as another word at the most.
+LIGHT_WORDS = {
+    "en": _words(
+        "hold holds held contain contains contained tell tells told say says said show shows shown"
+        " see sees seen view views viewed treat treats treated offer offers offered"
+        " provide provides provided refer refers referred"
+        " determine determines determined belong belongs lie lies remain remains remained stay"
+        " stays allow allows allowed describe describes described look looks exist exists occur"
+        " occurs occurred perform performs performed carry carries carried call calls called mark"
+        " marks marked find finds found cause causes caused lead leads know knows known think"
+        " follow follows followed"
+        " reason reasons purpose place places part parts beyond"
+    ),
+    "de": _words(
+        "sagen sagt gesagt mitteilen mitteilt teilt mitgeteilt gehören gehört enthalten enthält"
+        " halten hält gehalten eignet eignen geeignet zeigen zeigt gezeigt bieten bietet geboten"
+        " anbieten angeboten ermöglichen ermöglicht erlauben erlaubt erfolgen erfolgt bleiben"
+        " bleibt geblieben bestehen besteht dauern dauert existieren existiert befinden befindet"
+        " gelten gilt durchführen durchgeführt führen führt handeln handelt legen legt gelegt"
+        " bereitstellen bereitgestellt bringen bringt finden findet gefunden wissen weiß"
+        " grund gründe zweck vorgang teil teile stelle stellen anzahl lange lang dazu"
+    ),
+}
 NEGATORS = {
     "en": _words(
         "not no never none nothing nobody nowhere neither nor without cannot hardly rarely seldom"
@@ -86,7 +111,7 @@ NEGATORS = {
     ),
     "de": _words(
         "nicht nichts nie niemals kein keine keinen keinem keiner keines keinerlei niemand ohne"
-        " weder kaum selten nirgends statt anstatt anstelle"
+        " weder kaum selten nirgends nirgendwo keineswegs keinesfalls statt anstatt anstelle"
     ),
 }
 # These deny one thing for another, so that the very next word is what they deny. "Instead of"
@@ -105,7 +130,7 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
     },
     "always": {"en": _words("always"), "de": _words("immer stets jederzeit")},
     "most": {
-        "en": _words("most mostly usually generally typically normally majority"),
+        "en": _words("most mostly usually generally typically normally commonly majority"),
         "de": _words(
             "meist meiste meisten meistens normalerweise üblicherweise überwiegend"
             " mehrheit gewöhnlich"
@@ -144,8 +169,8 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
         ),
     },
     "should": {
-        "en": _words("should ought recommended"),
-        "de": _words("sollte sollten sollen soll empfohlen"),
+        "en": _words("should ought recommend recommends recommended"),
+        "de": _words("sollte sollten sollen soll empfehlen empfiehlt empfohlen"),
     },
     "before": {
         "en": _words("before prior earlier beforehand previously"),
@@ -177,8 +202,8 @@ CLAUSE_WORDS = {
 }  # fmt: skip
 # What a clause begins with that isn't said itself, but is when or why the other is so.
 CONDITIONS = {
-    "en": _words("if when whenever because since unless although though while whereas until"),
-    "de": _words("weil da wenn falls obwohl während sofern sobald bis"),
+    "en": _words("if when whenever because since unless until"),
+    "de": _words("weil da wenn falls sofern sobald bis"),
 }
 # A particle at the end of a German clause belongs to its verb: "löst ... aus" is "auslösen".
 PARTICLES = _words(
@@ -217,18 +242,3 @@ AUXILIARIES = _words(
     " ist sind war waren wird werden wurde wurden hat haben hatte kann können muss müssen soll"
     " sollte sollten"
 )
-# Kinds of things that have names: the word beside one of these is a name, though it looks like
-# any other, as in "the drop method" and "der Scope items".
-NAMED_KINDS = {
-    "en": _words(
-        "method methods function functions crate module trait type macro struct enum keyword"
-        " command file directory folder package library class hook component prop property"
-        " attribute parameter argument variable field header table key flag option setting scope"
-        " event operator extension exporter receiver processor"
-    ),
-    "de": _words(
-        "methode funktion modul typ makro schlüsselwort befehl datei verzeichnis ordner paket"
-        " bibliothek klasse komponente eigenschaft attribut parameter argument variable feld"
-        " header tabelle schlüssel flag option einstellung scope event operator erweiterung"
-    ),
-}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from exactquote_site.knowledge.function_words import CONTRASTS
 from exactquote_site.knowledge.statement import Kind, Statement, Token
@@ -13,6 +14,9 @@ REACH = 4
 _NEAREST = 2
 # "Neither A nor B" is one negation, as "not A or B" is.
 _GOES_ON = frozenset(("nor", "noch"))
+_OR = frozenset(("or", "oder", *_GOES_ON))
+_AND = frozenset(("and", "or", "und", "oder"))
+_PRONOUNS = frozenset(("it", "them", "this", "these", "that", "ihn", "sie", "es", "diese", "dies"))
 _NOT_EVEN_DENIED = frozenset(("only", "just", "nur", "bloß"))
 
 
@@ -40,14 +44,23 @@ def undenied(
     """
     ours = list(claim)
     theirs = [other for other in passage if _touches(other, said)]
-    ways = [_by_one_word, _about_one, *([_overlap] if len(ours) == len(theirs) else [])]
+    ways = [_about_one, *([_overlap] if len(ours) == len(theirs) else [])]
     for alike in ways:
-        for one in tuple(ours):
-            other = next((each for each in theirs if alike(one, each)), None)
-            if other is not None:
+        # The same words first, and of these those that reach most in common, or "the reader
+        # isn't asked, since he doesn't know" would be paired crosswise by "reader".
+        for one, other in sorted(product(ours, theirs), key=_common):
+            if one in ours and other in theirs and alike(one, other):
                 ours.remove(one)
                 theirs.remove(other)
     return (ours[0].negator if ours else None), (theirs[0].negator if theirs else None)
+
+
+def _common(pair: tuple[Denial, Denial]) -> tuple[bool, int]:
+    """Less where both negations are the same word, and the more words both reach."""
+    one, other = pair
+    keys = {key for token in other.reach for key in token.keys}
+    shared = sum(not keys.isdisjoint(token.keys) for token in one.reach)
+    return one.negator.text.casefold() != other.negator.text.casefold(), -shared
 
 
 def _denials(tokens: Sequence[Token], german: bool) -> Iterator[Denial]:
@@ -58,14 +71,20 @@ def _denials(tokens: Sequence[Token], german: bool) -> Iterator[Denial]:
             t.kind is Kind.NEGATOR for t in tokens[:number]
         ):
             continue
+        if (
+            number > 1
+            and tokens[number - 1].text.casefold() in _AND
+            and any(t.text.casefold() == token.text.casefold() for t in tokens[: number - 1])
+        ):
+            # "No A and no B" is one, too.
+            continue
         following = tokens[number + 1] if number + 1 < len(tokens) else None
         if following is not None and following.text.casefold() in _NOT_EVEN_DENIED:
             continue
-        after = [
-            other
-            for other in tokens[number + 1 :]
-            if other.clause == token.clause and _reached(other)
-        ]
+        after = list(_within(token, tokens[number + 1 :]))
+        if not after and following is not None and following.text.casefold() in _PRONOUNS:
+            # "Without it": what that is was said before.
+            continue
         # German puts "nicht" behind what it denies where the verb stands first, and between
         # an object and its verb.
         before = [
@@ -81,13 +100,18 @@ def _denials(tokens: Sequence[Token], german: bool) -> Iterator[Denial]:
         yield Denial(token, tuple(reach))
 
 
+def _within(negator: Token, following: Sequence[Token]) -> Iterator[Token]:
+    """What follows in the clause of a negation, and behind "or": "not A or B" denies both."""
+    clause = negator.clause
+    for token in following:
+        if token.clause == clause + 1 and token.text.casefold() in _OR:
+            clause += 1
+        if token.clause == clause and _reached(token):
+            yield token
+
+
 def _reached(token: Token) -> bool:
     return token.says or token.kind in (Kind.FAINT, Kind.OPERATOR)
-
-
-def _by_one_word(one: Denial, other: Denial) -> bool:
-    same = one.negator.text.casefold() == other.negator.text.casefold()
-    return same and _about_one(one, other)
 
 
 def _about_one(one: Denial, other: Denial) -> bool:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from exactquote_site.knowledge.statement import Kind, Statement, Token
@@ -53,8 +53,16 @@ _LIMITS = {
     "few": {"few"},
     "many": {"many", "some"},
 }
-# These say "after" as well as something else.
-_THEN = frozenset(("then", "once", "dann", "sobald"))
+# These say an operator as well as something else.
+_ALSO_SAY = {
+    "after": frozenset(("then", "once", "dann", "sobald")),
+    "all": frozenset(("per", "pro", "je")),
+}
+# "Not until" is "not before".
+_UNTIL = frozenset(("until", "till", "bis"))
+# "More efficient" is what improves efficiency, and "many" a wide range.
+_SAID_OTHERWISE = frozenset(("more", "less", "many"))
+_ABLE = frozenset(("can", "could", "kann", "können"))
 _NEAR = 3
 _BESIDE = 1
 
@@ -77,9 +85,12 @@ def operator_faults(
 ) -> Faults:
     """What one sentence says of all, some, always or must, and the other doesn't."""
     ours, theirs = _operators_of(claim), _operators_of(passage)
+    denied = any(token.kind is Kind.NEGATOR for token in passage.tokens)
     contrary, absent = [], []
     matched = {place for places in pairs.values() for place in places}
-    clauses = {passage.tokens[place].clause for place in matched if passage.tokens[place].says}
+    clauses = _with_empty(
+        passage, {passage.tokens[p].clause for p in matched if passage.tokens[p].says}
+    )
     # What is said of all of something else isn't said of this.
     near = {one for one in theirs if any(t.clause in clauses for t in theirs[one])}
     for operator, tokens in ours.items():
@@ -90,33 +101,59 @@ def operator_faults(
         # something should do it.
         if operator == "some" or (operator in ("should", "must") and passage.instructs):
             continue
-        if operator == "after" and any(t.text.casefold() in _THEN for t in passage.tokens):
+        words = {token.text.casefold() for token in passage.tokens}
+        if not words.isdisjoint(_ALSO_SAY.get(operator, ())):
+            continue
+        if operator == "before" and denied and not words.isdisjoint(_UNTIL):
             continue
         against = _CONTRARY.get(operator, frozenset()) & near
         if against:
             other = theirs[min(against)][-1].text
             contrary.append(f'the claim says "{tokens[-1].text}", the passage "{other}"')
-        else:
+        elif operator not in _SAID_OTHERWISE:
             absent.append(f'the claim says "{tokens[-1].text}", the passage doesn\'t')
-    limits = dict.fromkeys(_limits(passage, ours, theirs, pairs))
+    limits = dict.fromkeys(_limits(claim, passage, ours, theirs, pairs))
     return Faults(tuple(contrary), tuple(absent), tuple(limits))
 
 
+def _with_empty(passage: Statement, clauses: Collection[int]) -> frozenset[int]:
+    """Clauses, and those beside them that say nothing themselves: "16 or more"."""
+    content = {token.clause for token in passage.content}
+    beside = {clause + step for clause in clauses for step in (-1, 1)} - content
+    return frozenset((*clauses, *beside))
+
+
 def _limits(
+    claim: Statement,
     passage: Statement,
     ours: Mapping[str, Sequence[Token]],
     theirs: Mapping[str, Sequence[Token]],
     pairs: Mapping[int, Sequence[int]],
 ) -> Iterator[str]:
+    # "It could be useful" is as much as "it can be useful".
+    able = any(token.text.casefold() in _ABLE for token in claim.tokens)
+    clauses = [
+        {passage.tokens[place].clause for place in pairs[token.place]}
+        for token in claim.content
+        if token.place in pairs
+    ]
     for operator, tokens in theirs.items():
         for token in tokens:
             hedged = operator in _HEDGES and ours.keys().isdisjoint(_HEDGES[operator])
+            if (operator == "should" and claim.instructs) or (operator == "may" and able):
+                continue
+            if token.text.casefold() == "besides" and _stands_alone(passage, token):
+                continue
             # "Perhaps" at the head of a sentence weakens all of it.
             whole = operator == "except" or (operator == "may" and not token.place)
             if hedged and (whole or _precedes(passage, token, pairs)):
                 yield f'the passage says "{token.text}", the claim doesn\'t'
-            limited = operator in _LIMITS and ours.keys().isdisjoint(_LIMITS[operator])
-            headed = operator in ("some", "many") and _preceded(passage, token, pairs)
+            # What is said of some of another thing, beside what the claim says, limits nothing.
+            minor = 2 * sum(token.clause in each for each in clauses) < len(clauses)
+            limited = (
+                not minor and operator in _LIMITS and ours.keys().isdisjoint(_LIMITS[operator])
+            )
+            headed = operator in ("some", "many") and _preceded(passage, token)
             if limited and not headed and _precedes(passage, token, pairs, _BESIDE):
                 yield f'the passage says it of "{token.text}", the claim of all'
 
@@ -136,6 +173,12 @@ def _operators_of(statement: Statement) -> dict[str, list[Token]]:
     return found
 
 
+def _stands_alone(passage: Statement, token: Token) -> bool:
+    """Whether a word at the head of a sentence is a clause by itself: "Besides, …"."""
+    following = passage.tokens[token.place + 1 : token.place + 2]
+    return not token.place and all(other.clause != token.clause for other in following)
+
+
 def _precedes(
     passage: Statement, token: Token, pairs: Mapping[int, Sequence[int]], reach: int = _NEAR
 ) -> bool:
@@ -145,14 +188,13 @@ def _precedes(
     return any(t.place in matched for t in after if t.clause == token.clause)
 
 
-def _preceded(passage: Statement, token: Token, pairs: Mapping[int, Sequence[int]]) -> bool:
-    """Whether the clause says something of the claim before an operator.
+def _preceded(passage: Statement, token: Token) -> bool:
+    """Whether the clause says something before an operator.
 
     "It has some columns" is what "it has columns" says; "some columns have it" is less than
     "columns have it".
     """
-    matched = {place for places in pairs.values() for place in places}
     return any(
-        other.place in matched and other.says and other.clause == token.clause
+        (other.says or other.kind is Kind.FAINT) and other.clause == token.clause
         for other in passage.tokens[: token.place]
     )

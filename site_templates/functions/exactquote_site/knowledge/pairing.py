@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from exactquote_site.knowledge.compounds import PART_CHARS_MIN
 from exactquote_site.knowledge.figures import Figure
@@ -15,6 +16,8 @@ def places_of(token: Token, claim: Statement, passage: Statement) -> Sequence[in
         figure = token.figure
         return [other.place for other in passage.tokens if _same_figure(figure, other)]
     places = sorted({place for key in token.keys for place in passage.places.get(key, ())})
+    if not places and token.kind is Kind.WORD:
+        places = _joined(token, claim, passage)
     if token.kind is Kind.NAME or any(passage.tokens[at].kind is Kind.NAME for at in places):
         # `String` and "string" are two things where a passage has both.
         same = [at for at in places if passage.tokens[at].text == token.text]
@@ -22,6 +25,13 @@ def places_of(token: Token, claim: Statement, passage: Statement) -> Sequence[in
     if places or token.kind not in (Kind.WORD, Kind.NAME):
         return places
     return _in_compounds(token, claim, passage)
+
+
+def _joined(token: Token, claim: Statement, passage: Statement) -> list[int]:
+    """Places of a word that is two in the claim: "shut down" where the passage has "shutdown"."""
+    around = claim.tokens[max(0, token.place - 1) : token.place + 2]
+    pairs = [one.text + other.text for one, other in pairwise(around) if one.clause == other.clause]
+    return sorted({at for pair in pairs for at in passage.places.get(pair.casefold(), ())})
 
 
 def _same_figure(ours: Figure, theirs: Token) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 
 from exactquote_site.knowledge.figures import Figure, figures
 from exactquote_site.knowledge.function_words import (
@@ -93,7 +94,7 @@ def read_statement(text: str, language: str) -> Statement:
     """Take a sentence apart, in one pass over it."""
     tongue = primary(language)
     typed = as_typed(_spelled(text))
-    tokens = _with_particles(list(_tokens(typed, tongue)), tongue)
+    tokens = _with_mentions(_with_particles(list(_tokens(typed, tongue)), tongue), tongue)
     places: dict[str, tuple[int, ...]] = {}
     for token in tokens:
         for key in token.keys:
@@ -143,16 +144,27 @@ _AS_SOON_AS = re.compile(r"(?i)\bas soon as\b")
 _OR_NOT = re.compile(
     r"(?i)\b(whether|either|ob|entweder)\b([^.;:?!]*?),? (?:or|oder) (?:not|nicht)\b"
 )
+_FOR_EXAMPLE = re.compile(r"(?i)\bfor (?:example|instance)\b")
+_IN_ORDER_TO = re.compile(r"(?i)\bin order to\b")
+_A_LOT_OF = re.compile(r"(?i)\b(?:a lot|lots) of\b")
+_NO_MATTER = re.compile(r"(?i)\bno matter\b")
 _AS_LONG_AS = re.compile(r"(?i)\bas long as\b")
 _NO_LONGER = re.compile(r"(?i)\b(?:no longer|(nicht) mehr)\b(?! als)")
 _OTHER_THAN = re.compile(r"(?i)\b(?:instead of|rather than)\b")
 _SHORT_FORM = re.compile(r"\b(?:z\. ?B|d\. ?h|u\. ?a|o\. ?ä|e\.g|i\.e)\.")
-_DASH = re.compile(r"[\u2013\u2014\u2212]")
+_DASH = re.compile(r"[\u2013\u2014\u2212]|(?<=\w)--(?=\w)")
 # What no plain word looks like: digits, underscores, dots, a capital inside, capitals alone,
 # a flag, a path.
 _MARKED = re.compile(r"[\d_.:]|[a-z][A-Z]|[A-Z]{2}|\A(?:--?|/)\w")
+# A third part is another one than the second, as with numbers.
+_ORDINAL = re.compile(
+    r"second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"|(?:zweite|dritte|vierte|fünfte|sechste|siebte|achte|neunte|zehnte)[nrsm]?"
+)
 # German writes its own compounds with a capital; what has none is a name: `python-multipart`.
 _PACKAGE = re.compile(r"[a-z]{2,}(?:-[a-z]{2,})+")
+_MENTIONED = {"en": ("if", "while", "for", "because"), "de": ("wenn", "während", "für", "weil")}
+_IS = ("is", "was", "isn't", "ist", "war")
 _PLAIN_JOINT = re.compile(r"[-/']")
 
 
@@ -163,7 +175,9 @@ def _spelled(text: str) -> str:
         return f"{'will' if match[1] else 'shall' if match[2] else match[3] or 'can'} not"
 
     text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
-    text = _WHENEVER.sub(r"\1", text)
+    text = _NO_MATTER.sub("regardless", _FOR_EXAMPLE.sub(" ", text))
+    text = _IN_ORDER_TO.sub("to", text)
+    text = _A_LOT_OF.sub("many", _WHENEVER.sub(r"\1", text))
     text = _AS_SOON_AS.sub("when", _EACH_OTHER.sub("themselves", text))
     text = _OR_NOT.sub(r"\1\2", _SOMETIMES.sub("sometimes", text))
     text = _NO_LONGER.sub(lambda match: match[1] or "not", _AS_LONG_AS.sub("if", text))
@@ -234,7 +248,9 @@ def _kind(word: str, folded: str, language: str, opens: bool) -> tuple[Kind, str
         return (Kind.NAME if _MARKED.search(word) else Kind.WORD), ""
     if len(word) > 1 and (_MARKED.search(word) or "-" in word):
         return Kind.NAME, ""
-    if folded in NEGATORS[language]:
+    if _ORDINAL.fullmatch(folded):
+        return Kind.NAME, ""
+    if folded in NEGATORS[language] and not (word == "None" and not opens):
         return Kind.NEGATOR, ""
     for operator, listed in OPERATORS.items():
         if folded in listed[language]:
@@ -251,9 +267,21 @@ def _name_keys(word: str, folded: str, language: str) -> frozenset[str]:
     """A name stands as it is, but for the "s" of a plural: `URLs`, `StatefulSets`, `Boxes`."""
     if not _MARKED.search(word) and "-" not in word:
         return frozenset((folded, stem(folded, language)))
-    if re.search(r"[A-Z]\w*[A-Za-z]s\Z", word) and not word.isupper():
+    plural = "s" if language == "en" else "[sn]"
+    if re.search(rf"[A-Z]\w*[A-Za-z]{plural}\Z", word) and not word.isupper():
         return frozenset((folded, folded[:-1]))
     return frozenset((folded,))
+
+
+def _with_mentions(tokens: list[Token], language: str) -> list[Token]:
+    """ "If is an expression": a conjunction before a verb is no conjunction, but a name."""
+    mentioned = {
+        token.place
+        for token, following in pairwise(tokens)
+        if token.text.casefold() in _MENTIONED.get(language, ())
+        and following.text.casefold() in _IS
+    }
+    return [replace(t, kind=Kind.NAME) if t.place in mentioned else t for t in tokens]
 
 
 def _with_particles(tokens: list[Token], language: str) -> list[Token]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from exactquote_site.knowledge.comparison import Comparison, compare, stands_whole
-from exactquote_site.knowledge.decision import ALIKE_MIN, BUDGET, doubt, told_exchange
+from exactquote_site.knowledge.decision import ALIKE_MIN, BUDGET, LIGHT, doubt, told_exchange
+from exactquote_site.knowledge.function_words import LIGHT_WORDS
 from exactquote_site.knowledge.likeness import learn, nearest
 from exactquote_site.knowledge.statement import (
     LANGUAGES,
@@ -202,8 +203,13 @@ def _may_support(one: Comparison) -> bool:
 def likenesses(one: Comparison) -> dict[str, float]:
     """How near each missing word is to the passage; words that are near nothing are left out."""
     words = [token.text for token in one.missing]
-    near = zip(words, nearest(words, [token.text for token in one.free]), strict=True)
-    return {word: found for word, found in near if found >= ALIKE_MIN}
+    free = [token.text for token in one.free]
+    near = dict(zip(words, nearest(words, free), strict=True))
+    light = LIGHT_WORDS.get(one.claim.language, ())
+    for word in words:
+        if word.casefold() in light:
+            near[word] = max(near[word], LIGHT)
+    return {word: found for word, found in near.items() if found >= ALIKE_MIN}
 
 
 def _judge(source: Source, one: Comparison) -> Judged:
