@@ -75,6 +75,7 @@ def page_chunks(
             aliases=aliases,
             headings=tuple(piece.passage for piece in part.pieces if piece.names_section),
             faq=faq,
+            rows=tuple(_rows(part)),
         )
         for part in parts
     )
@@ -200,6 +201,14 @@ def _parts(section: _Section, chunk_chars: int) -> Iterator[_Section]:
         left -= piece.chars
     if part:
         yield _Section(section.trail, tuple(part))
+
+
+def _rows(section: _Section) -> Iterator[tuple[str, ...]]:
+    """The passages of each row of a table; one of head cells alone says nothing by itself."""
+    for row, group in groupby(section.pieces, lambda piece: piece.run.row):
+        pieces = [piece for piece in group if piece.passage]
+        if row and any(piece.run.tag != "th" for piece in pieces):
+            yield tuple(piece.passage for piece in pieces)
 
 
 def _text(page: Page, section: _Section) -> str:

@@ -82,6 +82,11 @@ def open_allowlist(dist: Path) -> Allowlist:
         raise Refusal(f"{dist}: {error}; build again") from None
 
 
+def require_build(dist: Path) -> None:
+    """Raise `Refusal` for a folder that is no build of ours, such as one of sources."""
+    _hashes(dist)
+
+
 def answer(
     base: KnowledgeBase,
     allowlist: Allowlist,

@@ -45,6 +45,9 @@ Examples:
 def command(dist: Path, host: str, port: int) -> int:
     """Serve the built site in DIST (dist/ unless given), and its chat function with it."""
     require_folder(dist)
+    from exactquote.cli.knowledge import require_build
+
+    require_build(dist)
     if (dist / CHAT_PATH).is_file():
         return _serve_all(dist, host, port)
     return _serve_files(dist, host, port)

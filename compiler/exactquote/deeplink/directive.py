@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 DELIMITER = ":~:"
+# All ASCII but letters, digits, `_`, `.` and `~`.
+_ESCAPES = {code: f"%{code:02X}" for code in range(128) if not re.match(r"[\w.~]", chr(code))}
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -37,11 +40,19 @@ def fragment(directive: Directive, anchor: str = "") -> str:
         parts.append(encode(directive.end))
     if directive.suffix:
         parts.append("-" + encode(directive.suffix))
-    return f"#{quote(anchor, safe='')}{DELIMITER}text={','.join(parts)}"
+    return f"#{_identity(anchor)}{DELIMITER}text={','.join(parts)}"
+
+
+@lru_cache(maxsize=256)
+def _identity(anchor: str) -> str:
+    """An element id as a URL has it, kept while what stands behind it is linked."""
+    return quote(anchor, safe="")
 
 
 def encode(text: str) -> str:
     """Percent-encode one part of a directive as UTF-8."""
+    if text.isascii():
+        return text.translate(_ESCAPES)
     return quote(text, safe="").replace("-", "%2D")
 
 

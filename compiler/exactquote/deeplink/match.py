@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from unicodedata import category
 
 from exactquote.deeplink.directive import Directive
-from exactquote.deeplink.query import Query, parts_of
+from exactquote.deeplink.query import Query, is_searchable, parts_of, surely_at
 from exactquote.deeplink.stumbles import stumbles
 from exactquote.deeplink.views import BROWSERS, Name, View, view
 from exactquote.model import Span
@@ -41,7 +41,10 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
         return False
     if not _in_runs(page, directive, span):
         return False
+    alone = directive == Directive(directive.start) and is_searchable(directive)
     for name in BROWSERS:
+        if alone and surely_at(view(page, name), directive.start, span):
+            continue
         landing = next(landings(page, directive, name, since=span.start), None)
         if landing is None or not landing.sure or landing.span != span:
             return False

@@ -15,6 +15,7 @@ from unicodedata import category
 
 from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.views import View
+from exactquote.model import Span
 from exactquote.rendered.edges import Inside, edge, inside_word, is_new
 from exactquote.rendered.folds import (
     FIREFOX,
@@ -97,7 +98,7 @@ class Query:
                 yield (
                     start,
                     end,
-                    sure and before == after == "yes" and _is_searchable(self.directive),
+                    sure and before == after == "yes" and is_searchable(self.directive),
                 )
 
     def starts_of(self, folded: str) -> Iterator[tuple[int, int, bool]]:
@@ -351,6 +352,23 @@ def _is_plain(raw: str, start: int, end: int) -> bool:
     return around.isascii() and within.isprintable() and "@" not in around
 
 
+def surely_at(seen: View, text: str, span: Span) -> bool:
+    """Whether a browser surely finds a text where it stands, which plain edges are enough for.
+
+    It is the first place at or behind the span's start, then. False says nothing: `Query`
+    knows more. `text` is the page's own at `span`, and searchable.
+    """
+    start = seen.from_page(span.start)
+    end = start + len(text)
+    return (
+        seen.raw.startswith(text, start)
+        and seen.to_page(start) == span.start
+        and seen.to_page_end(end) == span.end
+        and _is_plain(seen.raw, start, end)
+        and _edge(seen, start, span.start) == "no" == _edge(seen, end, span.end)
+    )
+
+
 def _doubtful(raw: str, offset: int) -> bool:
     """Whether browsers were seen to disagree on an edge here though no word goes over it."""
     pair = raw[max(0, offset - 1) : offset + 1]
@@ -387,7 +405,7 @@ def _selects(raw: str, offset: int) -> bool:
 
 # Each browser is asked in turn.
 @lru_cache(maxsize=8)
-def _is_searchable(directive: Directive) -> bool:
+def is_searchable(directive: Directive) -> bool:
     """Whether browsers search for each of its characters as they stand."""
     for part in parts_of(directive):
         if _UNSEARCHABLE.search(part):

@@ -81,6 +81,8 @@ class Run(NamedTuple):
     """Which closed `<details>`, or element hidden until found, holds the run; 0 for none."""
     resumed: tuple[int, ...] = ()
     """Where inline elements with a button or the like in them end, as offsets into the text."""
+    row: int = 0
+    """Which row of a table holds the run; 0 for none."""
 
 
 @dataclass(frozen=True)
@@ -294,6 +296,7 @@ class _Walk:
         self._tag = "body"
         self._main = 0
         self._closed = 0
+        self._row = 0
         self._details: list[tuple[int, int]] = []
         self._order = 0
         self._open_ids: list[tuple[int, str]] = []
@@ -357,6 +360,7 @@ class _Walk:
             self._invisible,
             self._lines,
             self._transformed,
+            self._row,
         )
         joint = _joint(tag, look)
         inert = node.mem_id in self._inert
@@ -391,6 +395,8 @@ class _Walk:
                 self._closed = self._offset + 1
         elif tag == "summary" and self._details:
             self._closed = self._details[-1][0]
+        elif tag == "tr":
+            self._row = self._offset + 1
         if (node.attributes.get("hidden") or "").lower() == "until-found":
             self._closed = self._offset + 1
         if joint == "block":
@@ -434,7 +440,7 @@ class _Walk:
                 self._details.pop()
             self._closed = before[4]
             self._invisible = before[5]
-            self._lines, self._transformed = before[6:]
+            self._lines, self._transformed, self._row = before[6:]
             self._kind, self._pre, self._tag = before[0], before[1], before[2]
             del self._open_ids[before[3] :]
 
@@ -584,6 +590,7 @@ class _Walk:
                     for at in dict.fromkeys(self._resumed)
                     if lead < at < lead + len(text)
                 ),
+                self._row,
             )
         )
         self._opens = self._closes = False
