@@ -319,7 +319,9 @@ def test_prevents_a_failed_build_from_touching_the_site(run: Any, tmp_path: Path
 
 def test_a_failed_first_build_leaves_no_output(run: Any, tmp_path: Path) -> None:
     write(tmp_path, {**CORPUS, "index.citations.json": FALSE})
-    assert run("build", ".", "-o", "out").code == 1
+    ran = run("build", ".", "-o", "out")
+    assert ran.code == 1
+    assert "Nothing was written.\n" in ran.out
     assert not (tmp_path / "out").exists()
 
 
@@ -537,7 +539,7 @@ def test_colour_and_progress_are_for_terminals_that_want_them(run: Any, tmp_path
 
 
 def test_serve_answers_until_ctrl_c(tmp_path: Path) -> None:
-    write(tmp_path, {"dist/index.html": PAGE})
+    write(tmp_path, {"dist/index.html": PAGE, "dist/build.json": '{"files": {}}'})
     server = process("serve", "--port", "0", cwd=tmp_path)
     timer = threading.Timer(120, server.kill)
     timer.start()

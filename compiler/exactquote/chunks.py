@@ -204,11 +204,22 @@ def _parts(section: _Section, chunk_chars: int) -> Iterator[_Section]:
 
 
 def _rows(section: _Section) -> Iterator[tuple[str, ...]]:
-    """The passages of each row of a table; one of head cells alone says nothing by itself."""
-    for row, group in groupby(section.pieces, lambda piece: piece.run.row):
-        pieces = [piece for piece in group if piece.passage]
-        if row and any(piece.run.tag != "th" for piece in pieces):
-            yield tuple(piece.passage for piece in pieces)
+    """The passages of each row of a table, and each passage of a definition behind its term."""
+    pieces = [piece for piece in section.pieces if piece.passage]
+    term = ""
+    for row, group in groupby(pieces, lambda piece: piece.run.row):
+        cells = list(group)
+        # Head cells alone say nothing by themselves.
+        if row and any(piece.run.tag != "th" for piece in cells):
+            yield tuple(piece.passage for piece in cells)
+            continue
+        for piece in cells:
+            if piece.run.tag == "dt":
+                term = piece.passage
+            elif piece.run.tag == "dd" and term:
+                yield term, piece.passage
+            else:
+                term = ""
 
 
 def _text(page: Page, section: _Section) -> str:

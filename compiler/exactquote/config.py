@@ -151,11 +151,20 @@ def _text(path: Path) -> str:
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
+def _placed(path: Path, text: str, message: str) -> str:
+    """What is wrong with a file of TOML, after its place, which tomllib tells last."""
+    said, _, place = message.removesuffix(")").rpartition(" (at ")
+    numbers = [int(number) for number in re.findall(r"\d+", place)]
+    # It ends too early.
+    line, column = numbers if len(numbers) == 2 else (text.count("\n") + 1, 1)
+    return f"{path}:{line}:{column}: {said or message}"
+
+
 def _table(path: Path, text: str, required: bool) -> tuple[dict[str, Any] | None, Key]:
     try:
         content: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(_placed(path, text, str(error))) from None
     except RecursionError:
         raise ConfigError(f"{path}: nested too deep") from None
     if path.name != PROJECT_FILE:

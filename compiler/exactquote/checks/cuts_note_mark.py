@@ -36,6 +36,13 @@ def check_left_out(written: Written, quote: str, page: Page, site: Site) -> Diag
             written.place,
             f"the page of {page.doc} has a footnote mark inside the passage",
             f"quote it with the mark: {shown(text, 600)}; or quote up to the mark",
-            (Related(site.locate(page, Span(place.start, place.end)), "the passage is here"),),
+            (Related(site.locate(page, _before_marks(page, place)), "the passage is here"),),
         )
     return None
+
+
+def _before_marks(page: Page, place: Span) -> Span:
+    """As much of a place as its source has in one piece: up to its first footnote mark."""
+    runs = page.runs[page.run_at(place.start) : page.run_at(place.end - 1) + 1]
+    marks = [start for run in runs for start, _ in run.marks if place.start < start < place.end]
+    return Span(place.start, min(marks, default=place.end))

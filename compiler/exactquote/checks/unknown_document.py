@@ -15,7 +15,10 @@ def check(written: Written, site: Site) -> Diagnostic | None:
     # Loaded where it is needed: a gate that is green never looks for what is near.
     from rapidfuzz import fuzz, process
 
-    near = process.extract(written.doc, sorted(site.pages), scorer=fuzz.ratio, limit=3)
+    # Folders go by their name, too; other short forms only repeat a page's id.
+    folders = {name for name in site.aliases if not name.endswith((".html", "/"))}
+    known = sorted({*site.pages, *folders})
+    near = process.extract(written.doc, known, scorer=fuzz.ratio, limit=3)
     names = [name for name, score, _ in near if score >= 60]
     if names:
         cure = f"did you mean {' or '.join(names)}?"

@@ -144,7 +144,8 @@ def _make_printable() -> None:
 def _show_usage(error: click.ClickException) -> None:
     context = getattr(error, "ctx", None)
     hint = f" (see {context.command_path} --help)" if context is not None else ""
-    _complain(error.format_message() + hint)
+    # Choices come on lines of their own.
+    _complain(error.format_message().replace("\n\t", " ") + hint)
 
 
 def _complain(message: str) -> None:

@@ -79,7 +79,8 @@ def command(
     if not options.quiet and not options.json:
         name = visible(str(output))
         if build.failed:
-            say(f"Nothing was written; {name} is as it was before.\n")
+            kept = f"; {name} is as it was before" if output.exists() else ""
+            say(f"Nothing was written{kept}.\n")
         else:
             say(f"Wrote {len(build.files)} files to {name}.\n")
             say(_told(embedder, kept))

@@ -113,7 +113,9 @@ def _shown(
     chunk = one.hit.chunk
     entries = [allowlist.entries[id] for id in one.passages]
     # A reviewed answer is given as it stands; of anything else, the sentence that fits.
-    text = chunk.text if chunk.faq else _as_there(chunk.text, [entry.quote for entry in entries])
+    quotes = [entry.quote for entry in entries]
+    text = _as_row(quotes) if one.row else _as_there(chunk.text, quotes)
+    text = chunk.text if chunk.faq else text
     source = " > ".join((chunk.title, *chunk.trail))
     reviewed = " (reviewed answer)" if chunk.faq else ""
     yield _paint(_BOLD, f"{number}. {visible(source)}{reviewed}", color)
@@ -126,7 +128,7 @@ def _shown(
             break_long_words=False,
             break_on_hyphens=False,
         )
-    yield _INDENT + _paint(_DIM, entries[0].href, color)
+    yield _INDENT + _paint(_DIM, allowlist.entries[one.target].href, color)
 
 
 def _as_there(text: str, quotes: Sequence[str]) -> str:
@@ -140,10 +142,15 @@ def _as_there(text: str, quotes: Sequence[str]) -> str:
     return shown
 
 
+def _as_row(quotes: Sequence[str]) -> str:
+    """What a row is about, and what it says of it."""
+    return f"{quotes[0]}: {'; '.join(quotes[1:])}"
+
+
 def _explained(one: Best) -> Iterator[str]:
     hit = one.hit
     yield f"chunk {hit.index}: {_told(_OF_CHUNKS, hit.ranks, hit.scores)}, in all {hit.score:.5f}"
-    yield f"passage {one.passages[0]}: {_told(_LEGS, one.ranks, one.scores)}"
+    yield f"passage {one.target}: {_told(_LEGS, one.ranks, one.scores)}"
 
 
 def _told(names: Sequence[str], ranks: Mapping[str, int], scores: Mapping[str, float]) -> str:
