@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 CLAIMS_MIN = 55
 # What is measured today, with a margin: bench/evidence/README.md.
 TRUE_FOUND_MIN = {"tune": 0.88, "held": 0.80}
-FALSE_CONFIRMED_MAX = {"tune": 0.09, "held": 0.10}
+FALSE_CONFIRMED_MAX = {"tune": 0.09, "held": 0.11}
 GERMAN_SHARE_MIN = 0.25
 KINDS = {"negated", "number", "name", "invented", "near", "operator", "swapped"}
 
@@ -110,6 +110,22 @@ SUPPORTED = [
      "Das könnte für lange Seiten nützlich sein."),
     ("de", "Deshalb liest der Server diese Header nicht, da er nicht weiß, dass ein Proxy läuft.",
      "Deshalb wird er, da der Server nicht weiß, dass ein Proxy läuft, diese Header nicht lesen."),
+    ("en", "Pages are checked automatically before the build.",
+     "The gate automatically checks pages before the build."),
+    ("en", "Each engine's matching rules are written down as data.",
+     "The matching rules of each engine are written down as data."),
+    ("en", "The page isn't rendered and no copy is created here.",
+     "This does not render the page or create a copy here."),
+    ("en", "The gate reads the page.",
+     "The cache doesn't read drafts, but the gate reads the page."),
+    ("en", "Pages can only be moved if the lock is free.",
+     "The lock must be free to allow pages to be moved."),
+    ("en", "Each page should have a title.", "Give each page a title."),
+    ("en", "The rules apply to pages as well as to drafts.",
+     "The rules apply to drafts as well as pages."),
+    ("de", "Zitate gibt es ab Markdown 3.1.0, und der Bau prüft sie ab 0.99.0.",
+     "Zitate gibt es in Markdown 3.1.0 und höher, und der Bau prüft sie in 0.99.0 und höher."),
+    ("de", "Dateien liest der Bau aus Ordnern.", "Mehrere Dateien liest der Bau aus Ordnern."),
     ("de", "Der Tag gilt für die Pfade und PageRouter.", "Der Tag gilt in Pfaden und PageRoutern."),
     ("fr", "Le cache est vidé chaque nuit", "Le cache est vidé chaque nuit, sauf le dimanche."),
     ("ja", "キャッシュは毎晩消去される", "キャッシュは毎晩消去される。"),
@@ -133,6 +149,14 @@ REFUSED = [
     ("en", "The gate runs before the build.", "The gate runs after the build, not before it."),
     ("en", "All browsers land exactly.", "Most browsers land exactly."),
     ("en", "Browsers land exactly.", "Some browsers land exactly."),
+    ("en", "Some browsers land exactly.", "All browsers land exactly."),
+    ("en", "Pages are sometimes checked.", "Pages are always checked."),
+    ("en", "Until version 1.31.0 pages are checked.", "Since version 1.31.0 pages are checked."),
+    ("de", "Seit dem Bau werden Seiten geprüft.", "Vor dem Bau werden Seiten geprüft."),
+    ("de", "Der Bau ruft das Original anstelle der Kopie auf.",
+     "Der Bau ruft die Kopie anstelle des Originals auf."),
+    ("de", "Zitate sind Daten, die von der Seite zum Index gesendet werden.",
+     "Zitate sind Daten, die vom Index zur Seite gesendet werden."),
     ("en", "The build fails.", "The build may fail."),
     ("en", "A key must be given.", "A key may be given."),
     ("en", "Only editors write pages.", "Editors write pages."),

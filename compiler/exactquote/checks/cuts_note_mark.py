@@ -36,7 +36,12 @@ def check_left_out(written: Written, quote: str, page: Page, site: Site) -> Diag
             written.place,
             f"the page of {page.doc} has a footnote mark inside the passage",
             f"quote it with the mark: {shown(text, 600)}; or quote up to the mark",
-            (Related(site.locate(page, _before_marks(page, place)), "the passage is here"),),
+            (
+                Related(
+                    site.locate(page, _before_marks(page, Span(place.start, place.end))),
+                    "the passage is here",
+                ),
+            ),
         )
     return None
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from exactquote_site.knowledge.exchange import Exchange, exchange
+from exactquote_site.knowledge.exchange import Exchange, crossed, exchange
 from exactquote_site.knowledge.function_words import RATHER_THAN
 from exactquote_site.knowledge.negation import denials, undenied
 from exactquote_site.knowledge.operators import Faults, operator_faults
@@ -16,6 +16,7 @@ from exactquote_site.knowledge.opposites import opposite_faults
 from exactquote_site.knowledge.pairing import places_of
 from exactquote_site.knowledge.shapes import as_typed
 from exactquote_site.knowledge.statement import Kind, Statement, Token
+from exactquote_site.knowledge.times import time_faults
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,11 @@ class Comparison:
         """The two parts of the claim that have changed places, as far as any have."""
         return exchange(self.claim, self.passage, self.pairs)
 
+    @property
+    def crossed(self) -> bool:
+        """Whether two parts of the claim have changed their prepositions."""
+        return crossed(self.claim, self.passage, self.pairs)
+
     @cached_property
     def stretch(self) -> float:
         """How many times as long as the claim the shortest piece is that has all found words."""
@@ -143,8 +149,9 @@ def _contradictions(one: Comparison) -> Iterator[str]:
     if passage.asks:
         yield "the passage is a question"
     yield from _figures(passage, one.missing)
-    yield from _negations(claim, passage)
+    yield from _negations(one)
     yield from opposite_faults(claim, passage, one.pairs)
+    yield from time_faults(claim, passage, one.pairs)
     yield from _names(one)
 
 
@@ -157,14 +164,14 @@ def _figures(passage: Statement, missing: Sequence[Token]) -> Iterator[str]:
             yield f"figure {token.text} isn't in the passage"
 
 
-def _negations(claim: Statement, passage: Statement) -> Iterator[str]:
-    said = {
-        key
-        for token in claim.tokens
-        for key in token.keys
-        if token.says or token.kind in (Kind.FAINT, Kind.OPERATOR)
-    }
-    ours, theirs = undenied(denials(claim), denials(passage), said)
+def _negations(one: Comparison) -> Iterator[str]:
+    kinds = (Kind.FAINT, Kind.OPERATOR)
+    found = [
+        [(place, one.passage.tokens[place].clause) for place in one.pairs[token.place]]
+        for token in one.claim.tokens
+        if token.place in one.pairs and (token.says or token.kind in kinds)
+    ]
+    ours, theirs = undenied(denials(one.claim), denials(one.passage), found)
     if ours:
         yield f'the claim says "{_written(ours)}", the passage doesn\'t say it of the same'
     if theirs:

@@ -28,18 +28,18 @@ _GAIN_MIN = 2
 
 # bench/evidence/fit.py, 2026-11-30
 WEIGHTS: Mapping[str, float] = {
-    "strange": 1.064,
-    "replaced": 0.413,
-    "above": 0.95,
-    "renamed": 0.902,
-    "few": 0.462,
-    "loose": 1.027,
-    "contrary": 2.777,
-    "absent": 1.373,
-    "limits": 1.678,
-    "exchanged": 2.091,
-    "reversed": 3.192,
-    "stretch": 1.044,
+    "strange": 1.016,
+    "replaced": 0.231,
+    "above": 0.992,
+    "loose": 1.736,
+    "contrary": 2.33,
+    "absent": 1.205,
+    "elsewhere": 0.588,
+    "limits": 1.339,
+    "exchanged": 2.0,
+    "crossed": 2.154,
+    "reversed": 3.206,
+    "stretch": 1.302,
 }
 BUDGET = 1.0
 
@@ -65,17 +65,17 @@ def doubts(one: Comparison, alike: Mapping[str, float]) -> dict[str, float]:
     return {
         # Missing words, each by how far it is from all words of the passage.
         "strange": sum(strange.values()),
-        # These of them, and of words in headings, stand where the passage has another word.
+        # These of them stand where the passage has another word.
         "replaced": sum(strange[t.place] for t in one.missing if one.replaces(t)),
         "above": float(len(one.above)),
-        "renamed": float(sum(one.replaces(token) for token in one.above)),
-        # Few words in a passage that says much else, and these in another order.
-        "few": few,
+        # Few words in a passage that says much else, in another order.
         "loose": few * (1 - exchange.order),
         "contrary": float(len(operators.contrary)),
         "absent": float(len(operators.absent)),
+        "elsewhere": float(len(operators.elsewhere)),
         "limits": float(len(operators.limits)),
         "exchanged": exchanged,
+        "crossed": float(one.crossed),
         "reversed": reversed_conditions(one),
         "stretch": max(0.0, one.stretch - _STRETCH),
     }

@@ -7,13 +7,19 @@ places, then the claim is the passage with those parts exchanged.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from exactquote_site.knowledge.function_words import AUXILIARIES, CONDITIONS, PREPOSITIONS
-from exactquote_site.knowledge.statement import Kind, Statement
+from exactquote_site.knowledge.function_words import (
+    AUXILIARIES,
+    CONDITIONS,
+    PASSIVES,
+    PREPOSITIONS,
+)
+from exactquote_site.knowledge.statement import Kind, Statement, Token
 
 # How many tokens a part has at most.
 PART = 2
@@ -22,8 +28,12 @@ _TOKENS_MAX = 80
 # How many clauses of a claim are put in another order.
 _CLAUSES_MAX = 6
 _COORDINATORS = frozenset(("and", "or", "und", "oder", "sowie"))
+_OR = frozenset(("or", "oder"))
 # How many words that say something belong to a preposition.
 _BEHIND = 3
+# "Is not automatically created": how far before its verb a form of "be" stands at most.
+_AUXILIARY_NEAR = 3
+_PARTICIPLE = re.compile(r"(?:ed|en|t|n|d)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,8 @@ def exchange(claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[
         _in_order([rows[at] for at in order]) for order in _clause_orders(claim, passage, pairs)
     )
     best = Exchange(plain / max(1, len(rows)))
+    if _turned(claim, passage, pairs):
+        return best
     steady = _steady(claim, passage, pairs)
     for order, one, other in _exchanges(claim, pairs, steady):
         gain = _in_order([rows[at] for at in order]) - plain
@@ -115,11 +127,15 @@ def _clause_orders(
 
 def conditions(statement: Statement) -> frozenset[int]:
     """The places of clauses that begin with "if", "because" and their like."""
-    led = {
-        token.clause
-        for token in statement.tokens
-        if token.text.casefold() in CONDITIONS.get(statement.language, ())
-    }
+    led: set[int] = set()
+    opened = -1
+    for token in statement.tokens:
+        word = token.text.casefold()
+        # "If A or B": both are conditions.
+        goes_on = token.clause != opened and word in _OR and opened in led
+        if goes_on or word in CONDITIONS.get(statement.language, ()):
+            led.add(token.clause)
+        opened = token.clause
     return frozenset(token.place for token in statement.tokens if token.clause in led)
 
 
@@ -142,6 +158,18 @@ def _steady(
         if here in alone and here in there:
             steady.add(at)
     return frozenset(steady)
+
+
+def crossed(claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]) -> bool:
+    """Whether two things have changed their prepositions: "from A to B" and "from B to A"."""
+    ours, theirs = _prepositions(claim), _prepositions(passage)
+    moved = set()
+    for token in claim.content:
+        there = {theirs.get(place, "") for place in pairs.get(token.place, ())}
+        here = ours.get(token.place, "")
+        if here and len(there) == 1 and here not in there:
+            moved.add((here, there.pop()))
+    return any((there, here) in moved for here, there in moved)
 
 
 def _prepositions(statement: Statement) -> dict[int, str]:
@@ -173,7 +201,8 @@ def _exchanges(
 ) -> Iterator[tuple[list[int], str, str]]:
     """The order of the claim's places after each exchange of two of its parts."""
     tokens = claim.tokens
-    said = [t.place in pairs and t.kind is not Kind.FUNCTION for t in tokens]
+    framed = (Kind.FUNCTION, Kind.NEGATOR)
+    said = [t.place in pairs and t.kind not in framed and not _adverb(t) for t in tokens]
     spans = [
         (start, start + size)
         for size in range(1, PART + 1)
@@ -186,8 +215,12 @@ def _exchanges(
             continue
         if not _can_cross(pairs, range(a, b), range(c, d)):
             continue
-        if c - b == 1 and tokens[b].text.casefold() in _COORDINATORS:
+        between = [token.text.casefold() for token in tokens[b:c] if not said[token.place]]
+        if len(between) == c - b <= _BEHIND and not _COORDINATORS.isdisjoint(between):
             # "A and B" is "B and A".
+            continue
+        if c == b and tokens[b - 1].owner:
+            # "The rules of each engine" are "each engine's rules".
             continue
         order = [*every[:a], *every[c:d], *every[b:c], *every[a:b], *every[d:]]
         yield order, _text(claim, a, b), _text(claim, c, d)
@@ -201,6 +234,46 @@ def _exchanges(
             for i, j in zip(mine, yours, strict=True):
                 order[i], order[j] = j, i
             yield order, one, other
+
+
+def _adverb(token: Token) -> bool:
+    """Whether a word is an English adverb, which may stand before its verb or behind it."""
+    return token.kind is Kind.WORD and token.text.endswith("ly")
+
+
+def _turned(claim: Statement, passage: Statement, pairs: Mapping[int, Sequence[int]]) -> bool:
+    """Whether a verb is passive in one sentence and active in the other.
+
+    Who does it and what it is done to change places then, and what is said stays the same.
+    """
+    ours, theirs = _passive(claim), _passive(passage)
+    return any(
+        all(
+            (token.place in ours) is not (place in theirs)
+            and passage.tokens[place].text.casefold() != token.text.casefold()
+            for place in pairs[token.place]
+        )
+        for token in claim.tokens
+        if token.place in pairs and token.kind in (Kind.WORD, Kind.FAINT)
+    )
+
+
+def _passive(statement: Statement) -> frozenset[int]:
+    """Places of participles behind "is", or before "by"."""
+    tokens = statement.tokens
+    listed = PASSIVES.get(statement.language, frozenset())
+    german = statement.language == "de"
+    found = set()
+    for token in tokens:
+        before = [t for t in tokens[: token.place] if t.clause == token.clause]
+        near = before if german else before[-_AUXILIARY_NEAR:]
+        behind = tokens[token.place + 1 : token.place + 2]
+        participle = _PARTICIPLE.search(token.text.casefold()) is not None
+        led = any(t.text.casefold() in listed for t in (*near, *(behind if german else ())))
+        done = any(t.text.casefold() == "by" for t in behind)
+        if participle and token.text[0].islower() and (led or done):
+            found.add(token.place)
+    return frozenset(found)
 
 
 def _all_steady(steady: Collection[int], start: int, end: int) -> bool:

@@ -145,7 +145,7 @@ _BEFORE = re.compile(
     "|".join(
         f"(?P<b{number}>{words.replace('.', chr(92) + '.')})"
         for number, words in enumerate(_BOUNDS_BEFORE.values())
-    ).join((r"(?<!\w)(?:", r")(?:\ the|\ a|\ an|\ one|\ von)?[ ]$")),
+    ).join((r"(?<!\w)(?:", r")(?:\ the|\ a|\ an|\ one|\ von|(?<=\bab)\ (?-i:[A-Z])\w+)?[ ]$")),
     re.IGNORECASE,
 )
 _AFTER = re.compile(

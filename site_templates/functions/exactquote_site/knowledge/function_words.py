@@ -68,6 +68,7 @@ FAINT_WORDS = {
         " represent represents able possible whole entire one ones someone something anything"
         " serve serves work works named"
         " value values others other another same different new single particular specific general"
+        " several multiple various version versions once"
     ),
     "de": _words(
         "verwenden verwendet verwende verwendete verwendeten nutzen nutzt benutzen benutzt"
@@ -78,6 +79,7 @@ FAINT_WORDS = {
         " gleich gleiche gleichen neu neue neuen bestimmt bestimmte bestimmten allgemein"
         " heißen nennt nennen genannt bezeichnet bezeichnen vorhanden gewünscht gewünschte"
         " gewünschten sorgt sorgen dient dienen verfügt verfügen beispiel beispielsweise"
+        " mehrere mehreren mehrerer verschiedene verschiedenen verschiedener version versionen"
     ),
 }
 # Verbs and nouns that a paraphrase puts for each other: "it holds", "it contains", "it has". Where
@@ -137,10 +139,10 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
         ),
     },
     "some": {
-        "en": _words("some several multiple sometimes occasionally partly various"),
+        "en": _words("some sometimes occasionally partly"),
         "de": _words(
-            "manche manchen mancher manches manchmal einige einigen einiger mehrere mehreren"
-            " teils teilweise gelegentlich verschiedene verschiedenen"
+            "manche manchen mancher manches manchmal einige einigen einiger teils teilweise"
+            " gelegentlich"
         ),
     },
     "many": {
@@ -193,6 +195,15 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
         "de": _words("kleiner kleinere niedriger niedrigere kürzer"),
     },
 }
+# What stands before one of the first happens earlier, and before one of the others later.
+EARLIER = {
+    "en": _words("before until till"),
+    "de": _words("vor bevor bis ehe"),
+}
+LATER = {
+    "en": _words("after since"),
+    "de": _words("nach nachdem seit seitdem ab"),
+}
 # A statement ends at these, and with it the reach of a negation.
 CLAUSE_WORDS = {
     "en": _words("and or but because since if when whenever unless although though while whereas"
@@ -235,6 +246,11 @@ _ENGLISH_PREPOSITIONS = _words(
 PREPOSITIONS: Mapping[str, Mapping[str, str]] = {
     "en": {one: one for one in _ENGLISH_PREPOSITIONS},
     "de": {one: one for one in _GERMAN_PREPOSITIONS} | _CONTRACTED,
+}
+# With these a participle is passive.
+PASSIVES = {
+    "en": _words("is are was were be been being am get gets got"),
+    "de": _words("wird werden wurde wurden worden werde sei"),
 }
 # A verb ends what stands behind a preposition.
 AUXILIARIES = _words(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -22,10 +22,14 @@ _NOT_EVEN_DENIED = frozenset(("only", "just", "nur", "bloß"))
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """A negation, and the tokens it reaches, nearest first."""
+    """A negation, and the tokens it reaches, nearest first.
+
+    `joined` tells whether its clause begins with "and" or "or".
+    """
 
     negator: Token
     reach: tuple[Token, ...]
+    joined: bool = False
 
 
 def denials(statement: Statement) -> tuple[Denial, ...]:
@@ -34,17 +38,23 @@ def denials(statement: Statement) -> tuple[Denial, ...]:
 
 
 def undenied(
-    claim: Sequence[Denial], passage: Sequence[Denial], said: Collection[str]
+    claim: Sequence[Denial],
+    passage: Sequence[Denial],
+    found: Sequence[Sequence[tuple[int, int]]],
 ) -> tuple[Token | None, Token | None]:
     """A negation that the claim alone has, and one that the passage alone has.
 
-    `said` are all keys of the claim: a negation in the passage is about the claim only where
-    it reaches what the claim says. Each negation of one is that of the other once. Where both
-    have as many, they have only to reach one common word, since a paraphrase moves "not" about.
+    `found` are for each word of the claim its places in the passage, each with its clause: a
+    negation in the passage is about the claim only where it reaches what the claim says, and
+    where not all of that is said in other clauses as well. Each negation of one is that of the
+    other once. Where both have as many, they have only to reach one common word, since a
+    paraphrase moves "not" about. "A isn't read and no B" is what "doesn't read A or B" says, so
+    that one may then be that of two.
     """
     ours = list(claim)
-    theirs = [other for other in passage if _touches(other, said)]
-    ways = [_about_one, *([_overlap] if len(ours) == len(theirs) else [])]
+    theirs = list(passage)
+    touching = [other for other in passage if _touches(other, found)]
+    ways = [_about_one, *([_overlap] if len(ours) == len(touching) else [])]
     for alike in ways:
         # The same words first, and of these those that reach most in common, or "the reader
         # isn't asked, since he doesn't know" would be paired crosswise by "reader".
@@ -52,7 +62,13 @@ def undenied(
             if one in ours and other in theirs and alike(one, other):
                 ours.remove(one)
                 theirs.remove(other)
+    ours = [one for one in ours if not (one.joined and _goes_on_in(one, passage))]
+    theirs = [other for other in theirs if other in touching]
     return (ours[0].negator if ours else None), (theirs[0].negator if theirs else None)
+
+
+def _goes_on_in(joined: Denial, passage: Sequence[Denial]) -> bool:
+    return any(_reaches(other, joined, _NEAREST) for other in passage)
 
 
 def _common(pair: tuple[Denial, Denial]) -> tuple[bool, int]:
@@ -93,11 +109,12 @@ def _denials(tokens: Sequence[Token], german: bool) -> Iterator[Denial]:
             if other.clause == token.clause and _reached(other)
         ]
         reach = after[:REACH] or before[:REACH]
-        if after and german:
+        if after and german and token.text.casefold() not in CONTRASTS:
             reach += before[:REACH]
         if not reach:
             reach = [other for other in tokens[number + 1 :] if _reached(other)][:REACH]
-        yield Denial(token, tuple(reach))
+        opens = next(other for other in tokens if other.clause == token.clause)
+        yield Denial(token, tuple(reach), opens.text.casefold() in _OR | _AND)
 
 
 def _within(negator: Token, following: Sequence[Token]) -> Iterator[Token]:
@@ -142,16 +159,21 @@ def _reaches(one: Denial, other: Denial, first: int) -> bool:
     )
 
 
-def _touches(denial: Denial, said: Collection[str]) -> bool:
+def _touches(denial: Denial, found: Sequence[Sequence[tuple[int, int]]]) -> bool:
+    clauses = {denial.negator.clause, *(token.clause for token in denial.reach)}
+    here = [[place for place, clause in places if clause in clauses] for places in found]
+    if all(len(inside) < len(places) for inside, places in zip(here, found, strict=True)):
+        return False
+    said = {place for inside in here for place in inside}
     if denial.reach and denial.reach[0].operator == "all":
         # "Not all A are B" is about what is said of A and of B.
         both = [token for token in denial.reach if token.says][:_NEAREST]
-        return all(not token.keys.isdisjoint(said) for token in both)
+        return all(token.place in said for token in both)
     near = _strongest(denial)[:_NEAREST]
     if near and denial.negator.text.casefold() == "without" and near[0].text.endswith("ing"):
         # "Without reading the file" denies the reading, not the file.
         near = near[:1]
-    return any(not token.keys.isdisjoint(said) for token in near)
+    return any(token.place in said for token in near)
 
 
 def _strongest(denial: Denial) -> Sequence[Token]:

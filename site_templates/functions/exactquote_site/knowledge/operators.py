@@ -16,7 +16,7 @@ _SATISFIED = {
     "always": {"always"},
     "most": {"most", "all", "always"},
     "many": {"many", "most", "all", "always"},
-    "some": {"some", "many", "most", "all", "always"},
+    "some": {"some", "many", "most"},
     "few": {"few"},
     "only": {"only"},
     "must": {"must"},
@@ -34,7 +34,7 @@ _CONTRARY: Mapping[str, frozenset[str]] = {
     "most": frozenset(("some", "few")),
     "many": frozenset(("few",)),
     "few": frozenset(("many", "most", "all")),
-    "some": frozenset(("few",)),
+    "some": frozenset(("few", "all", "always")),
     "before": frozenset(("after",)),
     "after": frozenset(("before",)),
     "more": frozenset(("less",)),
@@ -57,11 +57,13 @@ _LIMITS = {
 _ALSO_SAY = {
     "after": frozenset(("then", "once", "dann", "sobald")),
     "all": frozenset(("per", "pro", "je")),
+    "should": frozenset(("want", "wants", "möchte", "möchten", "wollen")),
 }
 # "Not until" is "not before".
 _UNTIL = frozenset(("until", "till", "bis"))
 # "More efficient" is what improves efficiency, and "many" a wide range.
 _SAID_OTHERWISE = frozenset(("more", "less", "many"))
+_PURPOSE = frozenset(("to", "for", "damit", "um"))
 _ABLE = frozenset(("can", "could", "kann", "können"))
 _NEAR = 3
 _BESIDE = 1
@@ -72,11 +74,13 @@ class Faults:
     """What two sentences say otherwise of how many, how often and when, each in words.
 
     `contrary` are those where the passage has the opposite, `absent` those that only the claim
-    has, and `limits` what weakens only the passage.
+    has, `elsewhere` those of them that the passage has in a clause about something else, and
+    `limits` what weakens only the passage.
     """
 
     contrary: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
 
 
@@ -85,8 +89,9 @@ def operator_faults(
 ) -> Faults:
     """What one sentence says of all, some, always or must, and the other doesn't."""
     ours, theirs = _operators_of(claim), _operators_of(passage)
-    denied = any(token.kind is Kind.NEGATOR for token in passage.tokens)
-    contrary, absent = [], []
+    contrary: list[str] = []
+    absent: list[str] = []
+    elsewhere: list[str] = []
     matched = {place for places in pairs.values() for place in places}
     clauses = _with_empty(
         passage, {passage.tokens[p].clause for p in matched if passage.tokens[p].says}
@@ -97,23 +102,32 @@ def operator_faults(
         wanted = _SATISFIED.get(operator)
         if not wanted or not near.isdisjoint(wanted):
             continue
-        # What is said of all, or of what is left open, is said of some; and who is told to do
-        # something should do it.
-        if operator == "some" or (operator in ("should", "must") and passage.instructs):
-            continue
-        words = {token.text.casefold() for token in passage.tokens}
-        if not words.isdisjoint(_ALSO_SAY.get(operator, ())):
-            continue
-        if operator == "before" and denied and not words.isdisjoint(_UNTIL):
+        if _says_as_much(passage, operator, near):
             continue
         against = _CONTRARY.get(operator, frozenset()) & near
         if against:
             other = theirs[min(against)][-1].text
             contrary.append(f'the claim says "{tokens[-1].text}", the passage "{other}"')
-        elif operator not in _SAID_OTHERWISE:
-            absent.append(f'the claim says "{tokens[-1].text}", the passage doesn\'t')
+        elif operator != "some" and operator not in _SAID_OTHERWISE:
+            told = elsewhere if not theirs.keys().isdisjoint(wanted) else absent
+            told.append(f'the claim says "{tokens[-1].text}", the passage doesn\'t')
     limits = dict.fromkeys(_limits(claim, passage, ours, theirs, pairs))
-    return Faults(tuple(contrary), tuple(absent), tuple(limits))
+    return Faults(tuple(contrary), tuple(absent), tuple(elsewhere), tuple(limits))
+
+
+def _says_as_much(passage: Statement, operator: str, near: Collection[str]) -> bool:
+    """Whether a passage says in other words what an operator of the claim says."""
+    if operator in ("should", "must") and passage.instructs:
+        # Who is told to do something should do it.
+        return True
+    words = {token.text.casefold() for token in passage.tokens}
+    if operator == "only" and "must" in near and not words.isdisjoint(_PURPOSE):
+        # "Only if it is so" is what "it must be so, to" says.
+        return True
+    denied = any(token.kind is Kind.NEGATOR for token in passage.tokens)
+    if operator == "before" and denied and not words.isdisjoint(_UNTIL):
+        return True
+    return not words.isdisjoint(_ALSO_SAY.get(operator, ()))
 
 
 def _with_empty(passage: Statement, clauses: Collection[int]) -> frozenset[int]:

@@ -46,6 +46,7 @@ class Token:
     """A word, name or figure.
 
     `place` counts tokens from 0, and `clause` clauses. `operator` is the class of an operator.
+    An `owner` is written with the "'s" of a genitive.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Token:
     clause: int
     figure: Figure | None = None
     operator: str = ""
+    owner: bool = False
 
     @property
     def says(self) -> bool:
@@ -87,7 +89,13 @@ class Statement:
     @property
     def instructs(self) -> bool:
         """Whether it tells its reader to do something: "Use …", "Verwenden Sie …"."""
-        return _INSTRUCTS[self.language].search(self.text) is not None
+        if _INSTRUCTS[self.language].search(self.text):
+            return True
+        first = _IMPERATIVE.match(self.text) if self.language == "en" else None
+        return first is not None and first[1].casefold() not in _NO_VERBS
+
+
+_NO_VERBS = FUNCTION_WORDS["en"] | NEGATORS["en"] | CLAUSE_WORDS["en"] | OPERATORS["all"]["en"]
 
 
 def read_statement(text: str, language: str) -> Statement:
@@ -136,6 +144,10 @@ _INSTRUCTS = {
         r"|werden|würden|erhalten|bekommen|sehen|finden|denen|wären)\b)(?i:\w+en) Sie\b"
     ),
 }
+# "Give each …": a first word that is no function word, before an article or its like.
+_IMPERATIVE = re.compile(
+    r"\A(?!\w+(?:ing|ed|s)\b)([^\W\d_]+) (?:the|an?|your|each|every|this|these|all|its|any)\b"
+)
 _SOMETIMES = re.compile(r"(?i)\b(?:(?:every )?now and then|at times|from time to time)\b")
 _WHENEVER = re.compile(r"(?i)\b(wann|wo|wie|was|wer) immer\b")
 _EACH_OTHER = re.compile(r"(?i)\beach other\b")
@@ -145,6 +157,8 @@ _OR_NOT = re.compile(
     r"(?i)\b(whether|either|ob|entweder)\b([^.;:?!]*?),? (?:or|oder) (?:not|nicht)\b"
 )
 _FOR_EXAMPLE = re.compile(r"(?i)\bfor (?:example|instance)\b")
+_MOST_LIKELY = re.compile(r"(?i)\bmost (?:likely|probably)\b")
+_AS_WELL_AS = re.compile(r"(?i)\bas well as\b")
 _IN_ORDER_TO = re.compile(r"(?i)\bin order to\b")
 _A_LOT_OF = re.compile(r"(?i)\b(?:a lot|lots) of\b")
 _NO_MATTER = re.compile(r"(?i)\bno matter\b")
@@ -176,7 +190,8 @@ def _spelled(text: str) -> str:
 
     text = _SHORT_FORM.sub(" ", _DASH.sub(" - ", text)).replace("’", "'")
     text = _NO_MATTER.sub("regardless", _FOR_EXAMPLE.sub(" ", text))
-    text = _IN_ORDER_TO.sub("to", text)
+    text = _MOST_LIKELY.sub("probably", text)
+    text = _AS_WELL_AS.sub("and", _IN_ORDER_TO.sub("to", text))
     text = _A_LOT_OF.sub("many", _WHENEVER.sub(r"\1", text))
     text = _AS_SOON_AS.sub("when", _EACH_OTHER.sub("themselves", text))
     text = _OR_NOT.sub(r"\1\2", _SOMETIMES.sub("sometimes", text))
@@ -208,7 +223,8 @@ def _tokens(text: str, language: str) -> Iterator[Token]:
             found = _name_keys(word, folded, language) if kind is Kind.NAME else None
             if found is None:
                 found = keys(folded, language)
-            yield Token(word, kind, found, place, clause, None, operator)
+            owner = word is words[-1] and text[start:end].endswith("'s")
+            yield Token(word, kind, found, place, clause, None, operator, owner)
             place += 1
             opens = False
 

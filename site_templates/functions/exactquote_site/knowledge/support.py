@@ -230,9 +230,17 @@ def _judge(source: Source, one: Comparison) -> Judged:
 def _reasons(one: Comparison, missing: bool) -> Iterator[str]:
     """Why a passage doesn't support the claim, in words."""
     operators, exchange = one.operators, one.exchange
-    yield from (*one.contradictions, *operators.contrary, *operators.absent, *operators.limits)
+    yield from (
+        *one.contradictions,
+        *operators.contrary,
+        *operators.absent,
+        *operators.elsewhere,
+        *operators.limits,
+    )
     if told_exchange(exchange):
         yield f"{exchange.one} and {exchange.other} change places in the passage"
+    elif one.crossed:
+        yield "what it is from, to, in or of changes places in the passage"
     elif not missing and not one.contradictions:
         yield "what was found is too little, or stands too far apart, to say it"
 
