@@ -19,6 +19,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
+from bench.evidence.claims import base_of
 from exactquote.cli import exactquote as group
 from exactquote.cli import main
 from exactquote.cli.knowledge import opened
@@ -49,6 +50,7 @@ from exactquote.settings import (
     StoreSettings,
     TimeoutSettings,
 )
+from exactquote_site.knowledge.evidence import find_support
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "corpus"
@@ -296,6 +298,15 @@ def test_the_report_shown_is_what_the_command_prints(
     printed = capfdbinary.readouterr().out.decode().partition("\n\n")[0]
     assert "EQ002" in printed
     assert printed in (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["README.md", "corpus/guide/evidence.md"])
+def test_the_claims_shown_are_supported_by_the_handbook(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    claims = re.findall(r'exactquote evidence "([^"]+)"', text)
+    assert claims
+    for claim in claims:
+        assert find_support(claim, *base_of("handbook")).supported, claim
 
 
 def test_the_handbook_has_what_it_promises() -> None:
