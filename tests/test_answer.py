@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from bench.chat import cuts
 from bench.chat.answers import encodings
 from bench.chat.cuts import faults
+from exactquote.pipeline import build
+from exactquote.settings import KnowledgeSettings, Settings
 from exactquote_site.knowledge.embedders import EmbedderDown
 from exactquote_site.serve.answer import (
     QUOTES_MAX,
@@ -42,6 +44,7 @@ from exactquote_site.serve.texts import phrase
 from tests.chat import (
     FREITAG,
     FRIDAY,
+    PAGES,
     REFUSAL,
     REFUSAL_DE,
     SATURDAY,
@@ -54,6 +57,7 @@ from tests.chat import (
     studio_with,
     token,
 )
+from tests.compiling import TODAY, corpus_of, theme
 from tests.provider import reply
 
 QUESTION = "When is the kiln fired?"
@@ -578,3 +582,13 @@ def test_an_exchange_that_failed_keeps_what_it_cost(tmp_path: Path) -> None:
     (kept,) = desk.exchanges.kept()
     assert isinstance(kept, Exchange)
     assert (kept.outcome, kept.cost, kept.question) == ("failed", PAID, None)
+
+
+def test_without_a_model_a_row_is_shown_as_one(tmp_path: Path) -> None:
+    page = "# Year\n\n| Month | Work |\n| --- | --- |\n| March | wheel oiled |\n| May | weigh |\n"
+    settings = Settings(knowledge=KnowledgeSettings(embedder="none"))
+    made = build(corpus_of({**PAGES, "year.md": page}), settings, theme(), today=TODAY)
+    events = heard(open_desk(tmp_path, made=made), "When is the wheel oiled?")
+    said = "".join(one.text for one in events if isinstance(one, Said))
+    assert said.endswith(":\nMarch: ")
+    assert [one.entry.quote for one in events if isinstance(one, Quoted)] == ["wheel oiled"]

@@ -139,6 +139,23 @@ def test_headings_are_known_and_not_repeated() -> None:
     assert indexed_text(chunk).startswith("Kiln\nIs it hot? Ask first.\nThe kiln")
 
 
+def test_rows_and_definitions_stand_together() -> None:
+    page = page_of(
+        "<table><tr><th>Month<th>Work</tr><tr><td>March<td>Oil it. Twice.</tr>"
+        "<tr><td>May<td>weigh</tr></table><p>Aside.</p>"
+        "<dl><dt>slip<dd>Clay in water.<dd>It is thin.</dl>"
+    )
+    found = passages([page])
+    (chunk,) = page_chunks(page, found, WANTED)
+    quotes = {passage.id: passage.quote for passage in found}
+    assert [[quotes[id] for id in row] for row in chunk.rows] == [
+        ["March", "Oil it.", "Twice."],
+        ["May", "weigh"],
+        ["slip", "Clay in water."],
+        ["slip", "It is thin."],
+    ]
+
+
 def test_answers_are_never_merged() -> None:
     article = section("Where", "Here.") + section("When", "Now.")
     assert len(cut(article)) == 1

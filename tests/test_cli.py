@@ -249,6 +249,7 @@ WRONG_USE: dict[str, tuple[dict[str, str], list[str], str]] = {
         "dist is a file",
     ),
     "a built site built": ({"index.html": PAGE}, ["build", "."], "exactquote check ."),
+    "sources served": (CORPUS, ["serve", ".", "--port", "0"], ". has no build.json, so it is no"),
     "nothing to serve": ({}, ["serve"], "dist: no such folder"),
     "an unknown code": ({}, ["explain", "repeatd"], "near are EQ004 (repeated)"),
     "a code that is none": ({}, ["explain", "zzzz"], "`exactquote explain` lists all"),

@@ -477,6 +477,52 @@ BEST = {
         "\n\n## Is the floor clean?\n\nYes.\n",
         ("No.", "It would stick to the pots, and they to it."),
     ),
+    "not the title of a note": (
+        "What is the tip?",
+        False,
+        "# Glaze\n\n!!! tip\n    Mix it in a bucket by hand, and never alone.\n\n"
+        "It dries in nine hours.\n",
+        ("Mix it in a bucket by hand, and never alone.",),
+    ),
+    "not a scrap of a list, where a sentence is": (
+        "Is it the glaze brush?",
+        False,
+        "# Tools\n\nEverything is put back in its place at night.\n\n- the glaze brush\n"
+        "- the long knife\n",
+        ("Everything is put back in its place at night.",),
+    ),
+    "what a colon announces": (
+        "What is needed for the glaze?",
+        False,
+        "# Tools\n\nNeeded for the glaze:\n\n- a brush\n- a bucket\n\nAll else is in the yard.\n",
+        ("Needed for the glaze:", "a brush", "a bucket"),
+    ),
+    "no title behind a short sentence": (
+        "Is the shelf glazed?",
+        False,
+        "# Shelves\n\nIs the shelf glazed? No.\n\n!!! tip\n    Mix it in a bucket by hand.\n",
+        ("Is the shelf glazed?", "No."),
+    ),
+    "a cell with its own row": (
+        "When is the wheel oiled?",
+        False,
+        "# Year\n\nThe shelves are dusted daily.\n\n| Month | Work |\n| --- | --- |\n"
+        "| March | wheel oiled |\n| May | check the weight |\n",
+        ("March", "wheel oiled"),
+    ),
+    "not the head of a table": (
+        "Which month, which work?",
+        False,
+        "# Year\n\n| Month | Work |\n| --- | --- |\n| March | all work of that month |\n",
+        ("March", "all work of that month"),
+    ),
+    "a definition with its term": (
+        "Which ware is bisque?",
+        False,
+        "# Words\n\nbisque\n: Ware that was fired once.\n: It takes glaze.\n\nslip\n"
+        ": Clay in water.\n",
+        ("bisque", "Ware that was fired once."),
+    ),
     "never across a heading": (
         "Is the floor clean?",
         False,
@@ -492,3 +538,28 @@ def test_the_best_passage_of_a_chunk(name: str) -> None:
     shown, chunk = best_of(question, Topical() if meant else None, text)
     assert shown == wanted
     assert chunk.doc == "long"
+
+
+def shown_for(question: str, files: Mapping[str, str]) -> list[str]:
+    """The pages whose passages are shown, best first."""
+    made = built({**FILES, **files})
+    entries = load_allowlist(lambda path: made.files[path]).entries
+    quotes = {id: entry.quote for id, entry in entries.items()}
+    base = base_of(made)
+    found = base.search(question, 8, embedder=None)
+    return [one.hit.chunk.doc for one in best_passages(base, found, quotes, embedder=None)]
+
+
+def test_prevents_passages_that_fit_far_less_than_the_best() -> None:
+    strong = {
+        "a.md": "# Ash\n\nAsh glaze is sieved twice before the second firing.\n",
+        "b.md": "# Bone\n\nAsh glaze is sieved twice before the third firing.\n",
+    }
+    weak = {"c.md": "# Cups\n\nThe cups are counted before they are sold in town.\n"}
+    asked = "Is ash glaze sieved twice before firing?"
+    assert set(shown_for(asked, {**strong, **weak})) == {"a", "b"}
+    assert shown_for("Are cups sold before?", {**strong, **weak})[0] == "c"
+
+
+def test_the_first_is_shown_however_weak_it_is() -> None:
+    assert shown_for("Cups?", {"c.md": "# Town\n\nThe cups are sold.\n"}) == ["c"]

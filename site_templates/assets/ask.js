@@ -28,6 +28,9 @@ const TEXTS = {
     tab: "Until you end it, the conversation stays in this tab.",
     words: "Found by words alone just now.", ended: "The answer was interrupted.", stopped: "Stopped.",
     offline: "The function can't be reached right now. Please try again.",
+    pending: "The last answer is still coming; stop it to ask another.",
+    quoted: "Answers are quotes from these pages; no model writes them.",
+    modelled: "A model answers; every source is checked against these pages.",
     good: "This helped", bad: "This didn't help", thanks: "Thank you.", why: "What was missing? (optional)",
     sendFeedback: "Send", lost: "That couldn't be sent.", receipt: "Receipt",
     receiptTip: "Save what this answer stands on, to check it later",
@@ -43,6 +46,9 @@ const TEXTS = {
     tab: "Bis Sie es beenden, bleibt das Gespräch in diesem Tab.",
     words: "Gerade nur nach Wörtern gesucht.", ended: "Die Antwort wurde unterbrochen.", stopped: "Angehalten.",
     offline: "Die Funktion ist gerade nicht erreichbar. Bitte noch einmal versuchen.",
+    pending: "Die letzte Antwort kommt noch; halten Sie sie an, um etwas anderes zu fragen.",
+    quoted: "Antworten sind Zitate von diesen Seiten; kein Modell schreibt sie.",
+    modelled: "Ein Modell antwortet; jede Quelle wird mit diesen Seiten abgeglichen.",
     good: "Das hat geholfen", bad: "Das hat nicht geholfen", thanks: "Danke.", why: "Was hat gefehlt? (freiwillig)",
     sendFeedback: "Senden", lost: "Das konnte nicht gesendet werden.", receipt: "Beleg",
     receiptTip: "Speichern, worauf diese Antwort beruht, um es später zu prüfen",
@@ -182,9 +188,15 @@ class Panel {
     return [make("details", { className: "eq-ask-dials" }, make("summary", { textContent: this.texts.style }), ...chosen, locked)];
   }
 
-  suggest() {
-    if (this.thread.length || !this.status.suggestions?.length) return;
-    this.log.append(make("div", { className: "eq-ask-suggestions" }, ...this.status.suggestions.map((text) => make("button", {
+  /** What to expect here, and what may be asked, until something was. */
+  introduce() {
+    const { texts, status, thread } = this;
+    this.panel.classList.toggle("eq-ask-fresh", !thread.length);
+    if (thread.length) return;
+    const told = status.state === "passages" ? texts.quoted : texts.modelled;
+    this.log.append(make("p", { className: "eq-ask-intro", textContent: told }));
+    if (!status.suggestions?.length) return;
+    this.log.append(make("div", { className: "eq-ask-suggestions" }, ...status.suggestions.map((text) => make("button", {
       type: "button", textContent: text, dir: "auto", onclick: () => this.submit(text),
     }))));
   }
@@ -202,7 +214,7 @@ class Panel {
       if (turn.state === "running") fail(turn, this.texts.ended);
       this.draw(turn);
     }
-    this.suggest();
+    this.introduce();
     this.counted();
     this.toggle(kept.open && this.thread.length > 0, false);
   }
@@ -243,13 +255,18 @@ class Panel {
 
   async submit(text = this.input.value) {
     const question = text.trim().toWellFormed();
-    if (this.running || !question) return;
+    if (this.running) {
+      this.count.textContent = this.texts.pending;
+      return;
+    }
+    if (!question) return;
     const stop = new AbortController();
     const turn = { question, segments: [], state: "running" };
     const body = this.body(question);
     this.running = stop;
     if (!this.thread.length) this.log.replaceChildren();
     this.thread.push(turn);
+    this.panel.classList.remove("eq-ask-fresh");
     this.input.value = "";
     this.counted();
     this.draw(turn);
@@ -268,6 +285,7 @@ class Panel {
     if (this.running !== stop) return;
     this.running = null;
     this.unread = !this.open;
+    this.counted();
     this.fill(turn);
     this.told();
     this.keep();

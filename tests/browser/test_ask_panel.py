@@ -534,6 +534,62 @@ def test_a_page_from_right_to_left_has_it_on_its_own_side(tab: Tab, place: Place
     assert tab.js("document.documentElement.scrollWidth") <= 1000
 
 
+LOOKS = [((390, 844), "light"), ((1280, 900), "dark")]
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_prevents_the_launcher_from_covering_the_end_of_a_page(
+    tab: Tab, keyless: Place, size: tuple[int, int], scheme: str
+) -> None:
+    tab.look(*size, prefers_color_scheme=scheme)
+    tab.open(f"{keyless.url}wheel.html")
+    tab.until(f"document.querySelector('{LAUNCHER}')")
+    tab.js(f"document.querySelector('{LAUNCHER}').textContent = 'Back to the conversation'")
+    tab.js("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
+    bottom, top = tab.js(
+        "['.eq-foot a', '.eq-ask-launcher'].map((one, n) => document.querySelector(one)"
+        ".getBoundingClientRect()[n ? 'top' : 'bottom'])"
+    )
+    assert bottom < top
+
+
+def test_enter_while_an_answer_is_pending_says_why_nothing_is_sent(tab: Tab, place: Place) -> None:
+    opened(tab, f"{place.url}kiln.html")
+    tab.type("Tell me slowly")
+    tab.key("Enter")
+    tab.until("document.querySelector('.eq-ask-text .eq-ask-chip')")
+    tab.type("And the wheel?")
+    tab.key("Enter")
+    note = "[role=status].eq-ask-count"
+    assert texts(tab, note) == ["The last answer is still coming; stop it to ask another."]
+    assert tab.js("document.querySelector('.eq-ask-input').value") == "And the wheel?"
+    assert len(tab.posted) == 1
+    tab.click(".eq-ask-stop")
+    tab.until("document.querySelector('.eq-ask-fault')")
+    assert texts(tab, note) == [""]
+    assert tab.js("document.querySelector('.eq-ask-input').value") == "And the wheel?"
+
+
+def test_an_empty_panel_says_what_answers_are(tab: Tab, place: Place, keyless: Place) -> None:
+    tab.look(390, 844)
+    told = [
+        (keyless, ["Answers are quotes from these pages; no model writes them."], 0),
+        (place, ["A model answers; every source is checked against these pages."], 1),
+    ]
+    for one, intro, suggestions in told:
+        opened(tab, f"{one.url}kiln.html")
+        assert texts(tab, ".eq-ask-intro") == intro
+        assert len(texts(tab, ".eq-ask-suggestions button")) == suggestions
+        # As little of the page is covered as there is to show.
+        height = f"document.querySelector('{PANEL}').offsetHeight"
+        assert tab.js(height) < 844 * 0.6
+        ask(tab, "When is the kiln fired?")
+        assert texts(tab, ".eq-ask-intro") == []
+        assert tab.js(height) > 844 * 0.6
+        tab.fresh()
+        tab.look(390, 844)
+
+
 def test_a_receipt_can_be_saved_and_holds(tab: Tab, place: Place) -> None:
     opened(tab, f"{place.url}kiln.html")
     ask(tab, "When is the kiln fired?")

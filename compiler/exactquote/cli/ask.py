@@ -39,7 +39,7 @@ of ours
     default=_COUNT,
     show_default=True,
     type=click.IntRange(1, 100),
-    help="How many passages.",
+    help="How many passages at most.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @click.option("--explain", is_flag=True, help="Show what each search found, ranks and scores.")

@@ -13,7 +13,8 @@ class Chunk:
     `anchor` is the id of the nearest element before it, or "". `aliases` are other words
     that the page's author wants it found by. `headings` are those passages that are headings:
     they say where an answer stands, and are none. `faq` marks a reviewed answer, which is to
-    be given nearly word for word.
+    be given nearly word for word. `rows` are passages that mean little
+    alone: those of each row of a table in reading order, and each of a definition behind its term.
     """
 
     doc: str
@@ -26,6 +27,7 @@ class Chunk:
     aliases: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     faq: bool = False
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 def indexed_text(chunk: Chunk) -> str:

@@ -50,6 +50,17 @@ class EmbedsQuestions(Protocol):
         """Rows of shape (n, d) that may differ from `embed`'s in their last digits."""
 
 
+@runtime_checkable
+class LoadsWeights(Protocol):
+    """An embedder on this machine, which needs time before its first vector."""
+
+    def load(self) -> None:
+        """Load for questions what isn't loaded yet, once in a process whoever calls.
+
+        Raises `EmbedderUnfit`.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long an endpoint may take: seconds for one request, and for all its tries."""

@@ -179,8 +179,10 @@ def _chunk(number: int, value: object) -> Chunk:
         raise WireError(f"{where}: {', '.join(_LISTS)} must list texts")
     if not isinstance(value["faq"], bool):
         raise WireError(f"{where}: faq must be true or false")
+    if not isinstance(value["rows"], list) or not all(map(_texts, value["rows"])):
+        raise WireError(f"{where}: rows must list lists of texts")
     lists = {key: tuple(value[key]) for key in _LISTS}
-    return Chunk(**{**value, **lists})
+    return Chunk(**{**value, **lists, "rows": tuple(map(tuple, value["rows"]))})
 
 
 def _texts(value: object) -> bool:

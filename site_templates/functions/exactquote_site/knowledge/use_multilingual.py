@@ -50,6 +50,10 @@ class Multilingual:
     id = f"multilingual@{VERSION}:{_HASH}"
     dimension = DIMENSION
 
+    def load(self) -> None:
+        """Load what questions need. Raises `EmbedderUnfit`."""
+        _model()
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row of length 1 for each text, shape (n, 512); a blank text has a row of zeros.
 

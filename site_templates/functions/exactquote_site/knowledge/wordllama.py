@@ -44,6 +44,10 @@ class Wordllama:
         """Raises `EmbedderUnfit` when the package isn't installed."""
         installed_version(PACKAGE, _CURE)
 
+    def load(self) -> None:
+        """Load the weights. Raises `EmbedderUnfit`."""
+        _model()
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row of length 1 for each text, shape (n, 256); a blank text has a row of zeros.
 

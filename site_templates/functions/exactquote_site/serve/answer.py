@@ -20,7 +20,7 @@ import anyio
 import anyio.to_thread
 
 from exactquote_site.knowledge.base import MEANING, Found, KnowledgeBase
-from exactquote_site.knowledge.best import best_passages
+from exactquote_site.knowledge.best import Best, best_passages
 from exactquote_site.knowledge.chunk import Chunk
 from exactquote_site.knowledge.embedders import Embedder, EmbedderDown
 from exactquote_site.serve.config import ChatConfig
@@ -417,20 +417,26 @@ async def _passages(told: _Told, desk: Desk, found: Found) -> AsyncGenerator[Eve
         yield await _kept(told, desk, "unanswered")
         return
     yield _say(told, phrase("passages", told.language, desk.config.texts))
-    for entry in best:
-        yield _quote(told, entry)
+    for one in best:
+        shown = [desk.entries[id] for id in one.passages]
+        if one.row:
+            # Its name stands before what a row says, as words: what is linked is the rest.
+            begun = "" if told.cited else "\n"
+            yield _say(told, f"{begun}{shown.pop(0).quote}: ")
+        for entry in shown[: QUOTES_MAX - len(told.cited)]:
+            yield _quote(told, entry)
+        if len(told.cited) == QUOTES_MAX:
+            break
     yield await _kept(told, desk, "passages")
 
 
-def _best(desk: Desk, found: Found) -> list[Entry]:
+def _best(desk: Desk, found: Found) -> Sequence[Best]:
     embedder = None if MEANING in found.off else desk.embedder
     quotes = {id: entry.quote for id, entry in desk.entries.items()}
     try:
-        best = best_passages(desk.base, found, quotes, embedder=embedder)
+        return best_passages(desk.base, found, quotes, embedder=embedder)
     except EmbedderDown:
-        best = best_passages(desk.base, found, quotes, embedder=None)
-    ids = dict.fromkeys(id for one in best for id in one.passages)
-    return [desk.entries[id] for id in list(ids)[:QUOTES_MAX]]
+        return best_passages(desk.base, found, quotes, embedder=None)
 
 
 def _failed(fault: ProviderFault, language: str, texts: Texts) -> Failed:

@@ -11,6 +11,7 @@ import gc
 import logging
 import math
 import os
+import threading
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -32,6 +33,7 @@ from exactquote_site.knowledge.embedders import (
     Embedder,
     EmbedderDown,
     EmbedderUnfit,
+    LoadsWeights,
     open_embedder,
 )
 from exactquote_site.knowledge.stored import CHUNKS_PATH, Header
@@ -255,6 +257,8 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     # for a tenth of a second, now and then.
     gc.collect()
     gc.freeze()
+    # A daemon, so that whoever stops the server needn't wait for it.
+    threading.Thread(target=_warm, args=(site.desk,), name="warming", daemon=True).start()
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(_sweep, site)
@@ -267,6 +271,24 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         gc.unfreeze()
         with anyio.CancelScope(shield=True):
             await _close(site)
+
+
+def _warm(desk: Desk) -> None:
+    """Load what the first question needs, while nobody waits for it.
+
+    A question that comes meanwhile waits for the same load. Where nothing runs a lifespan, and
+    for an embedder that is far away, all is as late as it was.
+    """
+    try:
+        at_home = desk.embedder if isinstance(desk.embedder, LoadsWeights) else None
+        if isinstance(at_home, LoadsWeights):
+            at_home.load()
+        # The first search reads tables of words, and the first vector allocates its memory.
+        desk.base.search(desk.config.title or "site", 1, embedder=at_home)
+    except Exception as error:
+        # Each question meets the same fault, and goes on without vectors where it can.
+        detail = str(error) if isinstance(error, EmbedderDown) else type(error).__name__
+        _LOG.warning("warming", extra={"detail": detail})
 
 
 async def _close(site: Site) -> None:
