@@ -383,7 +383,7 @@ def test_a_line_is_found_in_pyproject_too(folder: Path) -> None:
 
 
 UNREADABLE = {
-    "no TOML": (b"title = \n", "exactquote.toml:1:9: Invalid value"),
+    "no TOML": (b"title = \n", "exactquote.toml:1:9: not TOML: Invalid value"),
     "TOML that ends too early": (b"a = 1\nb = [", "exactquote.toml:2:1: "),
     "no UTF-8": (b"title = '\xff'\n", "not UTF-8 at byte 9"),
     "nested beyond reason": (b"a = " + b"[" * 20_000, "exactquote.toml: "),

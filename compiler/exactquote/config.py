@@ -15,6 +15,7 @@ from exactquote.addresses import address_faults
 from exactquote.chat_rules import PRICE_MOST, RANGES, chat_faults, is_model
 from exactquote.codes import CODES
 from exactquote.disk.refusal import Refusal
+from exactquote.readers.toml_nodes import malformed_toml
 from exactquote.settings import KnowledgeSettings, Settings
 
 OWN_FILE = "exactquote.toml"
@@ -151,20 +152,12 @@ def _text(path: Path) -> str:
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _placed(path: Path, text: str, message: str) -> str:
-    """What is wrong with a file of TOML, after its place, which tomllib tells last."""
-    said, _, place = message.removesuffix(")").rpartition(" (at ")
-    numbers = [int(number) for number in re.findall(r"\d+", place)]
-    # It ends too early.
-    line, column = numbers if len(numbers) == 2 else (text.count("\n") + 1, 1)
-    return f"{path}:{line}:{column}: {said or message}"
-
-
 def _table(path: Path, text: str, required: bool) -> tuple[dict[str, Any] | None, Key]:
     try:
         content: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(_placed(path, text, str(error))) from None
+        wrong = malformed_toml(error, text)
+        raise ConfigError(f"{path}:{wrong.line}:{wrong.column}: {wrong.message}") from None
     except RecursionError:
         raise ConfigError(f"{path}: nested too deep") from None
     if path.name != PROJECT_FILE:

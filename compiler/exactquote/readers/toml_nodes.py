@@ -18,6 +18,16 @@ _LINE = re.compile(
 )
 
 
+def malformed_toml(error: ValueError, text: str) -> Malformed:
+    """What tomllib said of `text`, with the place that it tells inside its message."""
+    message = str(error)
+    found = _AT.search(message)
+    # It ends too early.
+    line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, 1)
+    reason = _AT_END.sub("", _AT.sub("", message))
+    return Malformed(f"not TOML: {reason}", line, column)
+
+
 def toml_node(text: str, depth_max: int) -> Node:
     """The table of `text`. Raises `Malformed`."""
     import tomllib
@@ -30,11 +40,7 @@ def toml_node(text: str, depth_max: int) -> Node:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message = str(error)
-        found = _AT.search(message)
-        line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, 1)
-        reason = _AT_END.sub("", _AT.sub("", message))
-        raise Malformed(f"not TOML: {reason}", line, column) from None
+        raise malformed_toml(error, text) from None
     except RecursionError:
         raise Malformed(f"nesting is deeper than {depth_max} levels", 1, 1) from None
     return _node(values, (1, 1), _places(text), "", depth_max)
