@@ -6,7 +6,7 @@ from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
 from exactquote.rendered.edges import inside_word
-from exactquote.rendered.find import find_past_marks
+from exactquote.rendered.find import Occurrence, find_past_marks
 from exactquote.rendered.page import Page
 
 
@@ -36,18 +36,13 @@ def check_left_out(written: Written, quote: str, page: Page, site: Site) -> Diag
             written.place,
             f"the page of {page.doc} has a footnote mark inside the passage",
             f"quote it with the mark: {shown(text, 600)}; or quote up to the mark",
-            (
-                Related(
-                    site.locate(page, _before_marks(page, Span(place.start, place.end))),
-                    "the passage is here",
-                ),
-            ),
+            (Related(site.locate(page, _lead(page, place)), "the passage is here"),),
         )
     return None
 
 
-def _before_marks(page: Page, place: Span) -> Span:
+def _lead(page: Page, place: Occurrence) -> Span:
     """As much of a place as its source has in one piece: up to its first footnote mark."""
-    runs = page.runs[page.run_at(place.start) : page.run_at(place.end - 1) + 1]
-    marks = [start for run in runs for start, _ in run.marks if place.start < start < place.end]
-    return Span(place.start, min(marks, default=place.end))
+    marks = page.runs[page.run_at(place.start)].marks
+    ends = (start for start, _ in marks if place.start < start < place.end)
+    return Span(place.start, min(ends, default=place.end))
