@@ -156,6 +156,13 @@ def test_rows_and_definitions_stand_together() -> None:
     ]
 
 
+def test_prevents_a_heading_in_a_cell_from_hiding_its_row() -> None:
+    page = page_of("<table><tr><td>March<td><h3>Oil</h3><td>Twice a week.</tr></table>")
+    found = passages([page])
+    for chunk in page_chunks(page, found, WANTED):
+        assert not {id for row in chunk.rows for id in row} & set(chunk.headings)
+
+
 def test_answers_are_never_merged() -> None:
     article = section("Where", "Here.") + section("When", "Now.")
     assert len(cut(article)) == 1

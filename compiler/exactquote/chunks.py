@@ -205,7 +205,8 @@ def _parts(section: _Section, chunk_chars: int) -> Iterator[_Section]:
 
 def _rows(section: _Section) -> Iterator[tuple[str, ...]]:
     """The passages of each row of a table, and each passage of a definition behind its term."""
-    pieces = [piece for piece in section.pieces if piece.passage]
+    # A heading in a cell is one of the chunk's headings, which are no part of what is said.
+    pieces = [piece for piece in section.pieces if piece.passage and not piece.names_section]
     term = ""
     for row, group in groupby(pieces, lambda piece: piece.run.row):
         cells = list(group)
