@@ -34,14 +34,15 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
     could make, so that a fold or a cut we don't know of can't move the landing. With that
     nothing before `span` can be a browser's first match, and each is asked from there on.
     """
-    if any(_has_blank_rim(part) for part in parts_of(directive)):
+    parts = parts_of(directive)
+    if any(map(_has_blank_rim, parts)):
         return False
     widest = land(page, directive, "any")
     if widest is None or widest.span != span:
         return False
     if not _in_runs(page, directive, span):
         return False
-    alone = directive == Directive(directive.start) and is_searchable(directive)
+    alone = len(parts) == 1 and is_searchable(directive)
     for name in BROWSERS:
         if alone and surely_at(view(page, name), directive.start, span):
             continue

@@ -11,7 +11,7 @@ from exactquote.deeplink.query import Query, back_over_blanks, collapse, parts_o
 from exactquote.deeplink.views import view
 from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
-from exactquote.rendered.page import Kind, Page
+from exactquote.rendered.page import CUT, Kind, Page
 
 # Firefox keeps their text in trees of their own.
 _OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})
@@ -79,10 +79,13 @@ def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:
     the character that it began with stood before it.
     """
     seen = view(page, "firefox")
+    first = seen.folded.position(seen.from_page(span.start))
+    bare = not (directive.end or directive.prefix)
+    if bare and (not first or seen.folded.text[first - 1] == CUT):
+        return False
     query = Query.of(seen, directive)
     if query is None:
         return True
-    first = seen.folded.position(seen.from_page(span.start))
     if query.prefix:
         stop = seen.folded.position(back_over_blanks(seen.raw, seen.from_page(span.start)))
         found = _is_led_by(seen.folded.text, stop - len(query.prefix), query.prefix)

@@ -33,8 +33,9 @@ _CALLS = (
     ),
     (
         re.compile(
-            r"\b(?:window\.)?scroll(?:To|By)?\(|\.scrollTop\s*=(?!=)|\.scrollIntoView\("
-            r"|\blocation\.hash\s*=(?!=)"
+            r"\b(?:window\.)?scroll(?:To|By)?\(|\.scrollIntoView\(|\blocation\.hash\s*=(?!=)"
+            # A part of an object, as in `this.log.scrollTop`, is a box that scrolls by itself.
+            r"|(?:(?<![\w$.])[\w$]+|\.(?:body|documentElement|scrollingElement))\.scrollTop\s*=(?!=)"
         ),
         "a script scrolls the page, which leaves the passage out of view",
     ),
