@@ -391,9 +391,9 @@ TWINS = [
     ("<p>A cat sat. It is so.</p><p>A dog ran.</p>", "It is so.", 0, ""),
     ("<p>A cat sat. It is so.</p><p>A dog ran. It is so.</p>", "It is so.", 0, "A cat sat. "),
     ("<p>A cat sat. It is so.</p><p>A dog ran. It is so.</p>", "It is so.", 1, "A dog ran. "),
-    ("<ul><li>One<li>Yes.<li>Two<li>Yes.</ul>", "Yes.", 1, "Two "),
+    ("<ul><li>One<li>Yes.<li>Two<li>Yes.</ul>", "Yes.", 1, "Two"),
     ("<p>I go. So. Yes.</p><p>You go. So. Yes.</p>", "Yes.", 1, "You go. So. "),
-    ("<p>One.</p><p>So.</p><p>Yes.</p><p>Two.</p><p>So.</p><p>Yes.</p>", "Yes.", 1, "Two. So. "),
+    ("<p>One.</p><p>So.</p><p>Yes.</p><p>Two.</p><p>So.</p><p>Yes.</p>", "Yes.", 1, "Two. So."),
     ("<p>Yes.</p><p>No.</p><p>Yes.</p>", "Yes.", 0, ""),
     # What is not rendered stands in the browser's text too, or does not.
     ("<p>Yes.<p>A<p hidden>x</p><p>Yes.</p>", "Yes.", 1, ""),
@@ -410,6 +410,28 @@ def test_equal_passages_are_told_apart_by_what_stands_before(
     starts = [at for at in range(len(page.text)) if page.text.startswith(quote, at)]
     span = Span(starts[number], starts[number] + len(quote))
     assert land.promised(page, "a.html#", quote, span).before == before
+
+
+@pytest.mark.parametrize(
+    ("number", "before", "in_sight"),
+    [
+        (0, "One. ", "One. More "),
+        (1, "Two. ", "Half. More "),
+        # The box that holds the place is opened by the browser, and no other.
+        (2, "Four. ", "Four. "),
+    ],
+)
+def test_what_closed_boxes_hide_is_not_in_sight(number: int, before: str, in_sight: str) -> None:
+    page = read_page(
+        "<p>One.</p><details><summary>More</summary><p>One.</p></details><p>Yes.</p>"
+        "<p>Half.</p><details><summary>More</summary><p>Two.</p></details><p>Yes.</p>"
+        "<details><summary>Ask</summary><p>Four.</p><p>Yes.</p></details>",
+        doc="a",
+        path="a.html",
+    )
+    starts = [at for at in range(len(page.text)) if page.text.startswith("Yes.", at)]
+    link = land.promised(page, "a.html#", "Yes.", Span(starts[number], starts[number] + 4))
+    assert (link.before.split(), link.in_sight.split()) == (before.split(), in_sight.split())
 
 
 def test_the_place_is_where_the_directive_lands() -> None:

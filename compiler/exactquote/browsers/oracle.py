@@ -67,13 +67,15 @@ class Link:
 
     `element_id` and `before` tell one of several equal passages from the others: the nearest
     id around it, and the page's text that ends right in front of it. Unless given, they
-    are not compared.
+    are not compared. `in_sight` is `before` without what closed boxes hide, for browsers whose
+    picture is read.
     """
 
     url: str
     quote: str
     element_id: str | None = None
     before: str = ""
+    in_sight: str = ""
 
     @property
     def by_block(self) -> bool:
@@ -187,7 +189,8 @@ def is_exact(landing: Landing, link: Link, *, pixels: bool) -> bool:
         return False
     if link.element_id is not None and landing.element_id != link.element_id:
         return False
-    if link.before and not _ends_alike(landing.before, link.before):
+    before = link.in_sight if pixels else link.before
+    if before and not _ends_alike(landing.before, before):
         return False
     return same_text(landing.text or "", link.quote, pixels=pixels)
 

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +42,7 @@ from exactquote.disk.refusal import Refusal
 from exactquote.emit.blocks import BLOCKS
 from exactquote.emit.manifest import MANIFEST_PATH, MANIFEST_VERSION
 from exactquote.model import Span
-from exactquote.rendered.page import CUT, Kind, Page, read_page
+from exactquote.rendered.page import Kind, Page, Run, read_page
 from exactquote.report.landing import Asked, Hazard, Landed
 from exactquote_site.wire.allowlist import WireError, load_allowlist
 
@@ -363,27 +364,41 @@ def promised(page: Page | None, href: str, quote: str, span: Span | None = None)
         _, directives = parse(href.partition("#")[2])
         landing = land(page, directives[0], "any") if directives else None
         span = landing.span if landing is not None else None
-    return Link(href, quote, before=_telling(page, span) if page and span else "")
+    if page is None or span is None:
+        return Link(href, quote)
+    before = in_sight = _telling(page, span, page.runs)
+    if any(run.closed for run in page.runs):
+        opened = (0, page.runs[page.run_at(span.start)].closed)
+        in_sight = _telling(page, span, [run for run in page.runs if run.closed in opened])
+    return Link(href, quote, before=before, in_sight=in_sight)
 
 
-def _telling(page: Page, span: Span) -> str:
-    """As much of what stands before a span as tells it from equal ones; "" if there are none."""
-    whole = _bare(page.text)
-    index = page.run_at(span.start)
+def _telling(page: Page, span: Span, runs: Sequence[Run]) -> str:
+    """As much of what stands before a span as tells it from equal ones; "" if there are none.
+
+    Nothing counts but the text of `runs`, which hold the span.
+    """
+    whole = _bare(_text(page, runs, Span(0, len(page.text))))
+    index = bisect_right(runs, span.start, key=lambda run: run.start) - 1
     begin = span.start
-    while whole.count(_bare(page.text[begin : span.end])) > 1:
-        if begin > page.runs[index].start:
-            begin = page.runs[index].start
-        elif index and page.runs[index - 1].kind in _SHOWN and span.start - begin < BEFORE_CHARS:
+    while whole.count(_bare(_text(page, runs, Span(begin, span.end)))) > 1:
+        if begin > runs[index].start:
+            begin = runs[index].start
+        elif index and runs[index - 1].kind in _SHOWN and span.start - begin < BEFORE_CHARS:
             index -= 1
-            begin = page.runs[index].start
+            begin = runs[index].start
         else:
             break
-    return page.text[max(begin, span.start - BEFORE_CHARS) : span.start].replace(CUT, " ")
+    return _text(page, runs, Span(max(begin, span.start - BEFORE_CHARS), span.start))
+
+
+def _text(page: Page, runs: Sequence[Run], span: Span) -> str:
+    inside = (run for run in runs if run.start < span.end and run.end > span.start)
+    return " ".join(page.text[max(r.start, span.start) : min(r.end, span.end)] for r in inside)
 
 
 def _bare(text: str) -> str:
-    return "".join(text.replace(CUT, " ").split())
+    return "".join(text.split())
 
 
 def _available(names: Sequence[BrowserName]) -> tuple[BrowserName, ...]:
