@@ -61,12 +61,15 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     if bare:
         # The marks of a `<q>` are found even by themselves.
         return wanted[0] in written and not wanted[0].isalnum()
-    if any(part in text for text in written for part in wanted):
+    # Behind the start it may meet the end there, which it takes although its range can't.
+    end = fold_text(collapse(directive.end), WIDE).text
+    behind = [*wanted, end] if end else wanted
+    if any(part in text for text in written for part in behind):
         return True
     for run in page.runs:
         if run.start < span.end and run.kind in _OWN_TREES:
             text = fold_text(collapse(page.text[run.start : run.end]), WIDE).text
-            if any(part in text for part in wanted):
+            if any(part in text for part in (behind if run.start > span.start else wanted)):
                 return True
     return False
 
