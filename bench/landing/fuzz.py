@@ -207,7 +207,7 @@ def _linked(made: Made, page: Page, span: Span) -> Case:
     link = deep_link(page, span)
     if isinstance(link, NoLink):
         plain = _plain(page, span)
-        freezes = page.astral and would_freeze(page, plain)
+        freezes = page.freezing and would_freeze(page, plain)
         return Case(made, page, "link", "refused", plain, span, False, freezes)
     _, (directive,) = parse(link.directive)
     return Case(made, page, "link", _shape(directive), directive, span, True, False)
@@ -218,7 +218,7 @@ def _directed(made: Made, page: Page, span: Span, rng: random.Random) -> Case:
     directive = _random_directive(page, span, rng)
     widest = land(page, directive, "any")
     claimed = widest is not None and lands(page, directive, widest.span)
-    freezes = page.astral and would_freeze(page, directive)
+    freezes = page.freezing and would_freeze(page, directive)
     place = widest.span if widest is not None else span
     return Case(made, page, "directive", _shape(directive), directive, place, claimed, freezes)
 

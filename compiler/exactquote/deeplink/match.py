@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from unicodedata import category
 
 from exactquote.deeplink.directive import Directive
-from exactquote.deeplink.query import Query, is_searchable, parts_of, surely_at
+from exactquote.deeplink.query import (
+    Query,
+    back_over_blanks,
+    is_searchable,
+    on_over_blanks,
+    parts_of,
+    surely_at,
+)
 from exactquote.deeplink.stumbles import stumbles
 from exactquote.deeplink.views import BROWSERS, Name, View, view
 from exactquote.model import Span
@@ -40,7 +47,7 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
     widest = land(page, directive, "any")
     if widest is None or widest.span != span:
         return False
-    if not _in_runs(page, directive, span):
+    if not _in_runs(page, directive, span) or not _has_its_context(page, directive, span):
         return False
     alone = len(parts) == 1 and is_searchable(directive)
     for name in BROWSERS:
@@ -76,6 +83,14 @@ def _in_runs(page: Page, directive: Directive, span: Span) -> bool:
         and span.start + len(directive.start) <= first.end
         and page.text.endswith(directive.end, span.start, span.end)
         and span.end - len(directive.end) >= last.start
+    )
+
+
+def _has_its_context(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether prefix and suffix are the page's own text beside the span, letter for letter."""
+    before, after = back_over_blanks(page.text, span.start), on_over_blanks(page.text, span.end)
+    return page.text.endswith(directive.prefix, 0, before) and page.text.startswith(
+        directive.suffix, after
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
-from unicodedata import category
+from unicodedata import category, is_normalized
 
 from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.views import View
@@ -42,7 +42,10 @@ _UNSEARCHABLE = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u0345]")
 _SELECTORS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _REPEATERS = frozenset("々〻ゝゞヽヾー")
 _SKIPPED = " \t\n\r\f\u00a0" + CUT
+_BEYOND_GREEK = "\u0400"
 _FOLDED_BLANKS = frozenset(" " + CUT)
+# Text that stands beside no other: browsers go on behind a field in search of context.
+_PASSED_OVER = frozenset({Kind.ALT, Kind.VALUE, Kind.HIDDEN})
 
 
 class _Inner(NamedTuple):
@@ -155,15 +158,20 @@ class Query:
             len(here) >= len(wanted) for here, wanted in zip(found, spaced, strict=True)
         )
 
-    def passed_over_beyond_bmp(self) -> bool:
-        """Whether a place equal to the start has an unfit edge at a character beyond U+FFFF."""
+    def passed_over_in_vain(self) -> bool:
+        """Whether Chromium can't get on from a place equal to the start that has an unfit edge.
+
+        It can't where that edge is at a character beyond U+FFFF, or where the place begins with
+        a letter that is written as two characters.
+        """
         seen, raw = self.view, self.view.raw
         at = seen.folded.text.find(self.start)
         while at >= 0:
             start, end = seen.folded.origin(at), seen.folded.origin(at + len(self.start))
+            stuck = _is_composable(raw, start)
             for edge_at in (start, end):
                 beside = raw[max(0, edge_at - 1) : edge_at + 1]
-                if beside.isascii() or max(beside) <= "\uffff":
+                if not stuck and (beside.isascii() or max(beside) <= "\uffff"):
                     continue
                 if edge(raw, edge_at, "chromium") != "no" or not is_boundary(raw, edge_at):
                     return True
@@ -223,12 +231,12 @@ class Query:
         seen = self.view
         if seen.profile.name == "any":
             text = seen.folded.text
-            stops = (_folded_back(text, at), *self._beyond_closed(start, -1))
+            stops = (_folded_back(text, at), *self._beyond(start, -1))
             return "yes" if any(self._prefix_ends(stop) == "yes" for stop in stops) else "no"
         back = back_over_blanks(seen.raw, start)
         fits = self._prefix_ends(seen.folded.position(back))
         if fits == "no":
-            return "maybe" if self._prefix_beyond_closed(start) else "no"
+            return "maybe" if self._prefix_beyond(start) else "no"
         sure = self._beside(back - 1, start) and not self._drops(back - 1)
         return fits if sure and self._is_kept(self.directive.prefix, back - 1) else "maybe"
 
@@ -239,20 +247,20 @@ class Query:
         begin = seen.folded.origin(at - len(self.prefix))
         return self._rim(begin, seen.to_page(begin))
 
-    def _prefix_beyond_closed(self, start: int) -> bool:
-        return any(self._prefix_ends(at) != "no" for at in self._beyond_closed(start, -1))
+    def _prefix_beyond(self, start: int) -> bool:
+        return any(self._prefix_ends(at) != "no" for at in self._beyond(start, -1))
 
     def _suffix_fits(self, end: int, at: int) -> str:
         """Whether the suffix begins where the match ends, white space and cuts aside."""
         seen = self.view
         if seen.profile.name == "any":
             text = seen.folded.text
-            begins = (_folded_on(text, at), *self._beyond_closed(end, 1))
+            begins = (_folded_on(text, at), *self._beyond(end, 1))
             return "yes" if any(self._suffix_begins(one) == "yes" for one in begins) else "no"
         on = on_over_blanks(seen.raw, end)
         fits = self._suffix_begins(seen.folded.position(on))
         if fits == "no":
-            return "maybe" if self._suffix_beyond_closed(end) else "no"
+            return "maybe" if self._suffix_beyond(end) else "no"
         return fits if self._beside(on, end - 1) else "maybe"
 
     def _suffix_begins(self, at: int) -> str:
@@ -264,14 +272,14 @@ class Query:
         sure = not self._drops(stop - 1) and self._is_kept(self.directive.suffix, stop - 1)
         return "maybe" if verdict == "yes" and not sure else verdict
 
-    def _suffix_beyond_closed(self, end: int) -> bool:
-        return any(self._suffix_begins(at) != "no" for at in self._beyond_closed(end, 1))
+    def _suffix_beyond(self, end: int) -> bool:
+        return any(self._suffix_begins(at) != "no" for at in self._beyond(end, 1))
 
-    def _beyond_closed(self, edge_at: int, step: int) -> Iterator[int]:
-        """Where context stands for a browser that passes over closed `<details>` beside a match.
+    def _beyond(self, edge_at: int, step: int) -> Iterator[int]:
+        """Where context stands for a browser that passes over what is beside a match.
 
-        A folded offset: the rim of the next run that is as open as the match, in steps of
-        -1 or 1.
+        That is what closed `<details>` and form fields hold. A folded offset: the rim of the
+        next run that is as open as the match, in steps of -1 or 1.
         """
         seen, page = self.view, self.view.page
         index = page.run_at(seen.to_page(edge_at if step < 0 else edge_at - 1))
@@ -281,9 +289,7 @@ class Query:
         while 0 <= index < len(page.runs):
             run = page.runs[index]
             index += step
-            if run.kind in (Kind.ALT, Kind.HIDDEN) or run.kind not in seen.profile.kinds:
-                continue
-            if run.closed != mine:
+            if run.kind in _PASSED_OVER or run.closed != mine:
                 passed = True
                 continue
             if passed:
@@ -367,6 +373,14 @@ def surely_at(seen: View, text: str, span: Span) -> bool:
         and _is_plain(seen.raw, start, end)
         and _edge(seen, start, span.start) == "no" == _edge(seen, end, span.end)
     )
+
+
+def _is_composable(raw: str, start: int) -> bool:
+    """Whether a letter beyond Latin and Greek stands there with a mark that it has a form with."""
+    end = start + 1
+    while end < len(raw) and category(raw[end])[0] == "M":
+        end += 1
+    return raw[start:end] > _BEYOND_GREEK and not is_normalized("NFC", raw[start:end])
 
 
 def _doubtful(raw: str, offset: int) -> bool:

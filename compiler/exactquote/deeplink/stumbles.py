@@ -25,7 +25,7 @@ def stumbles(page: Page, directive: Directive, span: Span) -> bool:
         return True
     if _letter_marks(page) and _stands_unmarked_before(page, directive, span):
         return True
-    return page.astral and freezes(page, directive)
+    return page.freezing and freezes(page, directive)
 
 
 def freezes(page: Page, directive: Directive) -> bool:
@@ -33,12 +33,13 @@ def freezes(page: Page, directive: Directive) -> bool:
 
     Measured: any place on the page, before or behind the wanted one, that equals a part of
     the directive but for the edge of a word or grapheme, where the edge is a character
-    beyond U+FFFF.
+    beyond U+FFFF, or where the place begins with a letter that is written as two characters
+    and that ICU sorts by itself, as U+0438 U+0306 is. Of Latin and Greek there are none.
     """
     seen = view(page, "chromium")
     for part in parts_of(directive):
         query = Query.of(seen, Directive(part))
-        if query is not None and query.passed_over_beyond_bmp():
+        if query is not None and query.passed_over_in_vain():
             return True
     return False
 

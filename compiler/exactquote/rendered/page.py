@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
-from unicodedata import category
+from unicodedata import category, is_normalized
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -154,9 +154,12 @@ class Page:
         return category(char)[0] in "PSZ"
 
     @cached_property
-    def astral(self) -> bool:
-        """Whether the page has characters beyond U+FFFF, which can freeze Chromium."""
-        return max(self.text, default="") > "\uffff"
+    def freezing(self) -> bool:
+        """Whether the page has what can freeze Chromium.
+
+        Characters beyond U+FFFF, or letters that are written as two characters, with a mark.
+        """
+        return max(self.text, default="") > "\uffff" or not is_normalized("NFC", self.text)
 
     @cached_property
     def hazards(self) -> tuple[str, ...]:
