@@ -6,6 +6,8 @@ goes back too little after half a match, or never ends.
 
 from __future__ import annotations
 
+import re
+
 from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.query import Query, back_over_blanks, collapse, parts_of
 from exactquote.deeplink.views import view
@@ -13,6 +15,9 @@ from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
 from exactquote.rendered.page import CUT, Kind, Page
 
+# What a browser writes before the items of a list: "1.", "b)", "iv", "•".
+_MARKER = re.compile(r"(?:\d{1,4}|[a-z]{1,2}|[ivxlcdm]{1,8})?[.)]?|[•◦▪]")
+_MARKER_CHARS_MAX = 9
 # Firefox keeps their text in trees of their own.
 _OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})
 
@@ -47,10 +52,13 @@ def freezes(page: Page, directive: Directive) -> bool:
 def _strands(page: Page, directive: Directive, span: Span) -> bool:
     """Whether Firefox may first meet a part in text with a tree of its own.
 
-    That is a form field, a picture's text, a shadow root, or what a style sheet writes. It
-    goes on from there, if the rest doesn't fit, with a search that ends in that element: the
+    That is a form field, a picture's text, a shadow root, or what a style sheet writes, the
+    marks of lists among it. It goes on from there, if the rest doesn't fit, with a search that ends in that element: the
     part of the document behind it is never searched.
     """
+    met_first = (directive.prefix or directive.start, directive.end)
+    if page.listed and any(part and _is_marker(part) for part in met_first):
+        return True
     bare = not (directive.end or directive.prefix or directive.suffix)
     if bare and not page.generated:
         return False
@@ -73,6 +81,12 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
             if any(part in text for part in (behind if run.start > span.start else wanted)):
                 return True
     return False
+
+
+def _is_marker(part: str) -> bool:
+    if len(part) > _MARKER_CHARS_MAX:
+        return False
+    return _MARKER.fullmatch(fold_text(part, WIDE).text) is not None
 
 
 def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:

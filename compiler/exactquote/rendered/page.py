@@ -29,6 +29,8 @@ CUT = "\x00"
 # Punctuation that can stand inside a word or a number.
 _JOINERS = frozenset("'’.,:;·_@-‐‑")
 
+_LIST_ITEM = re.compile("<li[\\s>/]|list-item", re.IGNORECASE)
+
 
 class Kind(IntEnum):
     """Who sees the text of a run."""
@@ -160,6 +162,11 @@ class Page:
         Characters beyond U+FFFF, or letters that are written as two characters, with a mark.
         """
         return max(self.text, default="") > "\uffff" or not is_normalized("NFC", self.text)
+
+    @cached_property
+    def listed(self) -> bool:
+        """Whether the page may have items of lists, before which browsers write a mark."""
+        return _LIST_ITEM.search(self.html) is not None
 
     @cached_property
     def hazards(self) -> tuple[str, ...]:
