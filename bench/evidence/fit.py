@@ -25,7 +25,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from bench.evidence.claims import CORPORA, Claim, base_of, read_claims
 from exactquote_site.knowledge.decision import WEIGHTS, doubts
 from exactquote_site.knowledge.evidence import CHUNKS, sources_near
-from exactquote_site.knowledge.support import NEAR_SHARE, comparisons, likenesses
+from exactquote_site.knowledge.support import (
+    NEAR_SHARE,
+    closest_denial,
+    comparisons,
+    denied,
+    likenesses,
+)
 
 # Kinds of falsehood of which the threshold is chosen; parts that change places, and words such
 # as "before" and "all", are told apart by words alone less well, and are counted beside them.
@@ -34,7 +40,8 @@ CORE = frozenset(("negated", "number", "name", "near", "invented"))
 REFUSED = frozenset(("contrary", "absent", "limits"))
 REFUSING = 1.01
 FOLDS = 8
-FALSE_CONFIRMED_MAX = 0.02
+# Below the 2 % that are allowed, since claims that nobody tuned on are confirmed more often.
+FALSE_CONFIRMED_MAX = 0.015
 # A true claim has one passage, a false one many candidates that can confirm it.
 _FALSE_WEIGHT = 0.5
 _PENALTY = 1.0
@@ -80,11 +87,13 @@ def rows_of(name: str, claims: Sequence[Claim]) -> Iterator[Row]:
         if claim.corpus != name:
             continue
         compared = comparisons(claim.claim, sources_near(claim.claim, base, entries, CHUNKS))
+        denial = closest_denial(one for _, one in compared)
         for source, one in compared:
             if one.share < NEAR_SHARE or len(one.missing) > len(one.free) or one.contradictions:
                 continue
             alike = likenesses(one)
-            if all(token.text in alike for token in one.missing):
+            near = all(token.text in alike for token in one.missing)
+            if near and not denied(one, alike, denial):
                 values = tuple(doubts(one, alike).values())
                 yield Row(number, source.quote == claim.passage, values)
 

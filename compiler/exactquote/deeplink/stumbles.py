@@ -15,9 +15,12 @@ from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
 from exactquote.rendered.page import CUT, Kind, Page
 
-# What a browser writes before the items of a list: "1.", "b)", "iv", "•".
-_MARKER = re.compile(r"(?:\d{1,4}|[a-z]{1,2}|[ivxlcdm]{1,8})?[.)]?|[•◦▪]")
-_MARKER_CHARS_MAX = 9
+# What a browser writes before the items of a list: "1.", "•", and where a page asks for
+# letters, "b)" or "iv".
+_NUMBER_MARK = re.compile(r"(\d{0,4})[.)]?")
+_BULLETS = frozenset("•◦▪")
+_LETTERED_MARK = re.compile(r"(?:[a-z]{1,2}|[ivxlcdm]{1,8})[.)]?")
+_MARK_CHARS_MAX = 9
 # Firefox keeps their text in trees of their own.
 _OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})
 
@@ -52,12 +55,12 @@ def freezes(page: Page, directive: Directive) -> bool:
 def _strands(page: Page, directive: Directive, span: Span) -> bool:
     """Whether Firefox may first meet a part in text with a tree of its own.
 
-    That is a form field, a picture's text, a shadow root, or what a style sheet writes, the
-    marks of lists among it. It goes on from there, if the rest doesn't fit, with a search that ends in that element: the
-    part of the document behind it is never searched.
+    That is a form field, a picture's text, a shadow root, the mark of a list, or what a style
+    sheet writes. It goes on from there, if the rest doesn't fit, with a search that ends in
+    that element: the part of the document behind it is never searched.
     """
     met_first = (directive.prefix or directive.start, directive.end)
-    if page.listed and any(part and _is_marker(part) for part in met_first):
+    if page.bulleted and any(part and _is_mark(part, page) for part in met_first):
         return True
     bare = not (directive.end or directive.prefix or directive.suffix)
     if bare and not page.generated:
@@ -83,10 +86,16 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     return False
 
 
-def _is_marker(part: str) -> bool:
-    if len(part) > _MARKER_CHARS_MAX:
+def _is_mark(part: str, page: Page) -> bool:
+    if len(part) > _MARK_CHARS_MAX:
         return False
-    return _MARKER.fullmatch(fold_text(part, WIDE).text) is not None
+    folded = fold_text(part, WIDE).text
+    if page.lettered and _LETTERED_MARK.fullmatch(folded):
+        return True
+    number = _NUMBER_MARK.fullmatch(folded)
+    if number is None:
+        return folded in _BULLETS
+    return 0 < page.numbered >= int(number[1] or 0)
 
 
 def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:

@@ -29,6 +29,10 @@ CUT = "\x00"
 # Punctuation that can stand inside a word or a number.
 _JOINERS = frozenset("'’.,:;·_@-‐‑")
 
+_LETTERED = re.compile(r"<(?:ol|ul|li)\b[^>]*\stype\b|list-style", re.IGNORECASE)
+# All from the first ordered list on. A style sheet can number any list.
+_NUMBERED = re.compile(r"<ol\b.*|\A.*list-style.*", re.IGNORECASE | re.DOTALL)
+_COUNTED_ON = re.compile(r"<(?:ol|li)\b[^>]*\s(?:start|value)\b", re.IGNORECASE)
 _LIST_ITEM = re.compile("<li[\\s>/]|list-item", re.IGNORECASE)
 
 
@@ -164,9 +168,23 @@ class Page:
         return max(self.text, default="") > "\uffff" or not is_normalized("NFC", self.text)
 
     @cached_property
-    def listed(self) -> bool:
-        """Whether the page may have items of lists, before which browsers write a mark."""
+    def numbered(self) -> int:
+        """The highest number that a browser may write before an item of a list; 0 for none."""
+        lists = _NUMBERED.search(self.html)
+        if lists is None:
+            return 0
+        counted = len(_LIST_ITEM.findall(lists[0]))
+        return 9_999 if _COUNTED_ON.search(lists[0]) else counted
+
+    @cached_property
+    def bulleted(self) -> bool:
+        """Whether a browser may write a sign before an item of a list."""
         return _LIST_ITEM.search(self.html) is not None
+
+    @cached_property
+    def lettered(self) -> bool:
+        """Whether the page may have items of lists that are marked by letters."""
+        return _LETTERED.search(self.html) is not None
 
     @cached_property
     def hazards(self) -> tuple[str, ...]:
@@ -296,8 +314,6 @@ class _Walk:
         self._kind = Kind.TEXT
         # Unlike display:none, a child can undo visibility:hidden.
         self._invisible = False
-        # White space inside hidden or atomic elements is none for the text around them.
-        self._atomic = 0
         self._opens = self._closes = False
         self._marks: list[tuple[int, int]] = []
         # Open elements that don't cut, each with whether one in it did.
@@ -389,7 +405,6 @@ class _Walk:
             if self._in_heading and self._heading_id is None:
                 self._heading_id = (self._order, identity)
         atomic = joint not in ("", "block", "br")
-        self._atomic += atomic
         if atomic and not (self._gap or self._space_before):
             self._opens = True
         close_inline = None if joint else self._open_inline(None)
@@ -440,7 +455,6 @@ class _Walk:
                 close_inline()
             if inlines is not None:
                 self._inlines = [True] * len(inlines) if joint in _RESTARTING else inlines
-            self._atomic -= atomic
             self._closes = self._closes or atomic
             if undo_heading is not None:
                 undo_heading()
@@ -476,7 +490,7 @@ class _Walk:
                 self._pieces.append(raw)
                 self._length += len(raw)
             elif raw:
-                self._space_before = not self._atomic
+                self._space_before = True
             return
         text = raw
         if "\n" in raw or "  " in raw or "\t" in raw or "\r" in raw:
@@ -485,7 +499,7 @@ class _Walk:
             return
         if text[0] == " " and (not self._length or self._pieces[-1][-1] == " "):
             if not self._length:
-                self._space_before = not self._atomic
+                self._space_before = True
             text = text[1:]
             if not text:
                 return
@@ -558,14 +572,14 @@ class _Walk:
             stripped = text.rstrip(_RIM)
             lead = len(text) - len(text.lstrip("\n"))
             space_after = len(stripped) < len(text)
-            self._space_before = self._space_before or (lead > 0 and not self._atomic)
+            self._space_before = self._space_before or lead > 0
             text = stripped[lead:]
         else:
             space_after = text[-1] == " "
             if space_after:
                 text = text[:-1]
         if not text.strip():
-            self._forget(space=not self._atomic)
+            self._forget(space=True)
             self._rejoin(joint)
             return
         kind = Kind.HIDDEN if self._invisible else self._kind
@@ -586,7 +600,7 @@ class _Walk:
                 self._pre,
                 joint,
                 self._space_before or self._gap,
-                space_after and not self._atomic,
+                space_after,
                 self._anchor(),
                 len(self.trails) - 1,
                 marks,

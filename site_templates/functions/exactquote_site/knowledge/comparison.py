@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,9 +43,15 @@ class Comparison:
     @cached_property
     def free(self) -> tuple[Token, ...]:
         """The words of the passage that no word of the claim is found in."""
-        held = {place for places in self.pairs.values() for place in places}
         kinds = (Kind.WORD, Kind.NAME, Kind.FAINT, Kind.OPERATOR)
-        return tuple(t for t in self.passage.tokens if t.place not in held and t.kind in kinds)
+        return tuple(
+            t for t in self.passage.tokens if t.place not in self._held and t.kind in kinds
+        )
+
+    @cached_property
+    def _held(self) -> frozenset[int]:
+        """The places of the passage that some token of the claim is found in."""
+        return frozenset(place for places in self.pairs.values() for place in places)
 
     def replaces(self, token: Token) -> bool:
         """Whether a token that isn't in the sentence stands where that says something else.
@@ -81,8 +86,7 @@ class Comparison:
     def surplus(self) -> float:
         """The part of the passage's content that the claim doesn't have."""
         content = self.passage.content
-        held = {place for places in self.pairs.values() for place in places}
-        return sum(token.place not in held for token in content) / max(1, len(content))
+        return sum(token.place not in self._held for token in content) / max(1, len(content))
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
@@ -103,26 +107,6 @@ class Comparison:
     def crossed(self) -> bool:
         """Whether two parts of the claim have changed their prepositions."""
         return crossed(self.claim, self.passage, self.pairs)
-
-    @cached_property
-    def stretch(self) -> float:
-        """How many times as long as the claim the shortest piece is that has all found words."""
-        wanted = {token.place for token in self.found}
-        owners: dict[int, list[int]] = {}
-        for ours in wanted:
-            for theirs in self.pairs[ours]:
-                owners.setdefault(theirs, []).append(ours)
-        inside: Counter[int] = Counter()
-        places = sorted(owners)
-        shortest, first = len(self.passage.tokens), 0
-        for last in places:
-            inside.update(owners[last])
-            while len(inside) == len(wanted):
-                shortest = min(shortest, last - places[first] + 1)
-                inside.subtract(owners[places[first]])
-                inside += Counter()
-                first += 1
-        return shortest / max(1, len(self.claim.tokens))
 
 
 def compare(claim: Statement, passage: Statement, headings: Collection[str] = ()) -> Comparison:

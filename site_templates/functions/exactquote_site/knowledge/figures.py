@@ -154,6 +154,10 @@ _AFTER = re.compile(
     r"|below|weniger|niedriger|älter)))(?!\w)",
     re.IGNORECASE,
 )
+# "16 characters or more": the noun is a word of the sentence.
+_AFTER_NOUN = re.compile(
+    r" [^\W\d_]+,? (?:or|oder) (?:(?P<more>more|mehr)|less|fewer|weniger)(?!\w)", re.IGNORECASE
+)
 _NOT_A_ONE = re.compile(
     r"(?:this|that|the|which|each|every|any|no|another|other|new|same|last|first|this|only)\ $",
     re.IGNORECASE,
@@ -254,6 +258,9 @@ def _bounded(text: str, figure: Figure, done: int) -> Figure:
     after = _AFTER.match(text, figure.end)
     if after:
         return replace(figure, end=after.end(), bound=">=" if after["more"] else "<=")
+    beyond = _AFTER_NOUN.match(text, figure.end)
+    if beyond and not figure.bound:
+        return replace(figure, bound=">=" if beyond["more"] else "<=")
     begin = max(done, figure.start - _BEFORE_CHARS)
     before = _BEFORE.search(text[begin : figure.start])
     if not before or figure.bound:

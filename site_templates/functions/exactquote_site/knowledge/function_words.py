@@ -126,7 +126,7 @@ OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "all": {
         "en": _words("all every each any whatever everything everyone entirely"),
         "de": _words(
-            "alle allen aller alles allem jede jeder jedes jeden jedem sämtliche"
+            "all alle allen aller alles allem jede jeder jedes jeden jedem sämtliche"
             " sämtlichen überall beliebige beliebigen beliebig"
         ),
     },

@@ -55,8 +55,10 @@ _LIMITS = {
 }
 # These say an operator as well as something else.
 _ALSO_SAY = {
-    "after": frozenset(("then", "once", "dann", "sobald")),
+    "before": frozenset(("vor",)),
+    "after": frozenset(("then", "once", "dann", "sobald", "nach")),
     "all": frozenset(("per", "pro", "je")),
+    "must": frozenset(("erfordert", "erfordern", "benötigt", "benötigen", "braucht", "brauchen")),
     "should": frozenset(("want", "wants", "möchte", "möchten", "wollen")),
 }
 # "Not until" is "not before".
@@ -102,7 +104,7 @@ def operator_faults(
         wanted = _SATISFIED.get(operator)
         if not wanted or not near.isdisjoint(wanted):
             continue
-        if _says_as_much(passage, operator, near):
+        if _says_as_much(passage, operator, near) or _says_its_stem(passage, tokens):
             continue
         against = _CONTRARY.get(operator, frozenset()) & near
         if against:
@@ -128,6 +130,16 @@ def _says_as_much(passage: Statement, operator: str, near: Collection[str]) -> b
     if operator == "before" and denied and not words.isdisjoint(_UNTIL):
         return True
     return not words.isdisjoint(_ALSO_SAY.get(operator, ()))
+
+
+def _says_its_stem(passage: Statement, operators: Sequence[Token]) -> bool:
+    """Whether a passage has an operator in another form: "in general" for "generally"."""
+    return any(
+        passage.tokens[place].kind is not Kind.OPERATOR
+        for token in operators
+        for key in token.keys
+        for place in passage.places.get(key, ())
+    )
 
 
 def _with_empty(passage: Statement, clauses: Collection[int]) -> frozenset[int]:

@@ -91,8 +91,9 @@ class Statement:
         """Whether it tells its reader to do something: "Use …", "Verwenden Sie …"."""
         if _INSTRUCTS[self.language].search(self.text):
             return True
-        first = _IMPERATIVE.match(self.text) if self.language == "en" else None
-        return first is not None and first[1].casefold() not in _NO_VERBS
+        if self.language != "en":
+            return False
+        return any(verb.casefold() not in _NO_VERBS for verb in _IMPERATIVE.findall(self.text))
 
 
 _NO_VERBS = FUNCTION_WORDS["en"] | NEGATORS["en"] | CLAUSE_WORDS["en"] | OPERATORS["all"]["en"]
@@ -144,9 +145,11 @@ _INSTRUCTS = {
         r"|werden|würden|erhalten|bekommen|sehen|finden|denen|wären)\b)(?i:\w+en) Sie\b"
     ),
 }
-# "Give each …": a first word that is no function word, before an article or its like.
+# "Give each …", "If it fails, give the …": a first word that is no function word, before an
+# article or its like.
 _IMPERATIVE = re.compile(
-    r"\A(?!\w+(?:ing|ed|s)\b)([^\W\d_]+) (?:the|an?|your|each|every|this|these|all|its|any)\b"
+    r"(?:\A|(?<=, ))(?!\w+(?:ing|ed|s)\b)([^\W\d_]+)"
+    r" (?:the|an?|your|each|every|this|these|all|its|any)\b"
 )
 _SOMETIMES = re.compile(r"(?i)\b(?:(?:every )?now and then|at times|from time to time)\b")
 _WHENEVER = re.compile(r"(?i)\b(wann|wo|wie|was|wer) immer\b")

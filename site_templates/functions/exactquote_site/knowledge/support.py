@@ -14,12 +14,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from exactquote_site.knowledge.comparison import Comparison, compare, stands_whole
-from exactquote_site.knowledge.decision import ALIKE_MIN, BUDGET, LIGHT, doubt, told_exchange
+from exactquote_site.knowledge.decision import (
+    ALIKE_MIN,
+    BUDGET,
+    LIGHT,
+    doubt,
+    doubts,
+    told_exchange,
+)
 from exactquote_site.knowledge.function_words import LIGHT_WORDS
 from exactquote_site.knowledge.likeness import learn, nearest
 from exactquote_site.knowledge.statement import (
     LANGUAGES,
     WEIGHT_MIN,
+    Kind,
     Statement,
     Token,
     guessed_language,
@@ -39,6 +47,11 @@ NEAR_SHARE = 0.5
 # How many passages are taken apart; those with most of the claim's words come first.
 JUDGED_MAX = 80
 
+# By how much a sentence that contradicts the claim has to be closer to it than one that says it.
+_MUCH_CLOSER = 0.19
+# What a word that is found in a near one alone takes off.
+_PER_STRANGE = 0.25
+_IDENTIFIER = re.compile(r"[\d_.:]|[a-z][A-Z]")
 # A sentence of a script without spaces looks like one word.
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff]{4}")
 _PLAIN_WORD = re.compile(r"\w+")
@@ -105,13 +118,15 @@ def support(claim: str, passages: Sequence[Source], language: str = "") -> Suppo
     readings = _readings(claim, tongue)
     near = _nearest(readings.values(), passages)
     compared = [_compare(readings, source, tongue) for source in near]
-    _learn_words(one for lines in compared for one in lines or ())
+    every = [one for lines in compared for one in lines or ()]
+    _learn_words(every)
+    denial = closest_denial(every)
     judged = []
     for source, lines in zip(near, compared, strict=True):
         if lines is None:
             judged.append(_judge_whole(next(iter(readings.values())), source))
         elif lines:
-            each = [_judge(source, one) for one in lines]
+            each = [_judge(source, one, denial) for one in lines]
             judged.append(max(each, key=lambda one: (one.supports, one.share)))
     yes = [one for one in judged if one.supports]
     if yes:
@@ -186,11 +201,20 @@ def _compare(
 def _learn_words(compared: Iterable[Comparison]) -> None:
     """Make the vectors of all words together that have to be told near or far."""
     learn(
-        token.text
+        token
         for one in compared
         if one.missing and _may_support(one)
-        for token in (*one.missing, *one.free)
+        for token in (*(t.text for t in one.missing), *_words_of(one.free))
     )
+
+
+def _words_of(tokens: Iterable[Token]) -> list[str]:
+    """What a vector can tell of: `borrow_mut` is no kind of "borrow"."""
+    return [
+        token.text
+        for token in tokens
+        if token.kind is not Kind.NAME or not _IDENTIFIER.search(token.text)
+    ]
 
 
 def _may_support(one: Comparison) -> bool:
@@ -200,10 +224,37 @@ def _may_support(one: Comparison) -> bool:
     return doubt(one, {token.text: 1.0 for token in one.missing}) <= BUDGET
 
 
+def closest_denial(compared: Iterable[Comparison]) -> float:
+    """How close the closest sentence comes that has all words of the claim and contradicts it.
+
+    Between 0 and 1, as `closeness` is; 0 for none. One with another name or figure doesn't
+    contradict the claim: it may be said of both.
+    """
+    whole = (one for one in compared if not one.missing and not one.above)
+    return max((closeness(one) for one in whole if one.contradictions), default=0.0)
+
+
+def closeness(one: Comparison, alike: Mapping[str, float] | None = None) -> float:
+    """What part of the claim's words a sentence has in the claim's order, 1 for all of them.
+
+    Words that are only near to one of the sentence, as `alike` says, take something off.
+    """
+    strange = doubts(one, alike)["strange"] if alike else 0.0
+    return one.exchange.order - _PER_STRANGE * strange
+
+
+def denied(one: Comparison, alike: Mapping[str, float], denial: float) -> bool:
+    """Whether another sentence comes much closer to the claim and contradicts it.
+
+    "It must match" is found in a sentence on matching, but another one says: "it needn't match".
+    """
+    return denial - closeness(one, alike) > _MUCH_CLOSER
+
+
 def likenesses(one: Comparison) -> dict[str, float]:
     """How near each missing word is to the passage; words that are near nothing are left out."""
     words = [token.text for token in one.missing]
-    free = [token.text for token in one.free]
+    free = _words_of(one.free)
     near = dict(zip(words, nearest(words, free), strict=True))
     light = LIGHT_WORDS.get(one.claim.language, ())
     for word in words:
@@ -212,16 +263,20 @@ def likenesses(one: Comparison) -> dict[str, float]:
     return {word: found for word, found in near.items() if found >= ALIKE_MIN}
 
 
-def _judge(source: Source, one: Comparison) -> Judged:
+def _judge(source: Source, one: Comparison, denial: float) -> Judged:
     may = _may_support(one)
     alike = likenesses(one) if may and one.missing else {}
     said = {token.text for token in one.found} | alike.keys()
     found = [token.text for token in one.claim.content if token.text in said]
     missing = [token for token in one.missing if token.text not in alike]
     supports = may and not missing and doubt(one, alike) <= BUDGET
-    # What differs is worth its time only where most of the claim stands.
-    told = not supports and one.share >= NEAR_SHARE
-    differs = tuple(dict.fromkeys(_reasons(one, bool(missing)))) if told else ()
+    differs: tuple[str, ...] = ()
+    if supports and denied(one, alike, denial):
+        supports = False
+        differs = ("another passage comes closer to the claim, and contradicts it",)
+    elif not supports and one.share >= NEAR_SHARE:
+        # What differs is worth its time only where most of the claim stands.
+        differs = tuple(dict.fromkeys(_reasons(one, bool(missing))))
     return Judged(
         source, tuple(dict.fromkeys(found)), _texts(one.above), _texts(missing), differs, supports
     )
