@@ -60,10 +60,15 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
 
 
 def _has_blank_rim(part: str) -> bool:
-    """Whether a part begins or ends with what some browser takes for a space, or skips."""
+    """Whether a part begins or ends with what some browser takes for a space, or skips.
+
+    Neither does one begin with a mark, which belongs to the letter before.
+    """
     rims = part[0] + part[-1]
     if rims.isascii() and rims.isprintable():
         return " " in rims
+    if category(part[0])[0] == "M":
+        return True
     return any(WIDE[ord(c)] in ("", " ") and category(c)[0] != "M" for c in rims)
 
 

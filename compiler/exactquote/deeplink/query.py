@@ -429,6 +429,8 @@ def is_searchable(directive: Directive) -> bool:
         met = beyond_ascii(part)
         if any(map(is_new, met)) or (any(c in SIGNS for c in met) and _marks_a_symbol(part)):
             return False
+        if max(met) > "\uffff" and _marks_another_script(part):
+            return False
     return True
 
 
@@ -441,6 +443,14 @@ def _marks_a_symbol(part: str) -> bool:
         category(before) in ("Sm", "So") and mark in SIGNS
         for before, mark in itertools.pairwise(part)
         if not mark.isascii()
+    )
+
+
+def _marks_another_script(part: str) -> bool:
+    """Whether a mark beyond U+FFFF stands on what is none of its letters: Chromium misses it."""
+    return any(
+        mark > "\uffff" >= before and category(mark)[0] == "M"
+        for before, mark in itertools.pairwise(part)
     )
 
 

@@ -115,7 +115,10 @@ def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:
         return True
     if query.prefix:
         stop = seen.folded.position(back_over_blanks(seen.raw, seen.from_page(span.start)))
-        found = _is_led_by(seen.folded.text, stop - len(query.prefix), query.prefix)
+        first = stop - len(query.prefix)
+        # Chromium goes on behind a prefix that nothing followed: "+" twice is "+" once to it.
+        again = seen.folded.text.endswith(query.prefix, 0, first)
+        found = again or _is_led_by(seen.folded.text, first, query.prefix)
     else:
         found = _is_led_by(seen.folded.text, first, query.start)
     if found or not query.end:

@@ -536,6 +536,9 @@ class _Walk:
             attributes = node.attributes
             if attributes.get("type") not in ("hidden", "checkbox", "radio", "password"):
                 self._lone(attributes.get("value"), Kind.VALUE, "input")
+        elif tag == "q" and not node.text().strip():
+            # Its marks keep the white space on both sides of it apart.
+            self._soften("styled")
 
     def _lone(self, text: str | None, kind: Kind, joint: str) -> None:
         if text and text.strip():
