@@ -362,6 +362,9 @@ class _Walk:
             return None
         if tag is None or tag[0] in "-!":
             return None
+        if tag == "q" and not node.text().strip():
+            # Its marks keep the white space on both sides of it apart.
+            self._soften("styled")
         look = self._styles.looks.get(node.mem_id)
         identity = self._ids.get(node.mem_id)
         plain = look is None and identity is None and node.mem_id not in self._inert
@@ -536,9 +539,6 @@ class _Walk:
             attributes = node.attributes
             if attributes.get("type") not in ("hidden", "checkbox", "radio", "password"):
                 self._lone(attributes.get("value"), Kind.VALUE, "input")
-        elif tag == "q" and not node.text().strip():
-            # Its marks keep the white space on both sides of it apart.
-            self._soften("styled")
 
     def _lone(self, text: str | None, kind: Kind, joint: str) -> None:
         if text and text.strip():
