@@ -82,8 +82,10 @@ class View:
     """Page offsets of these pieces, in the same order."""
     seams: frozenset[int] = field(default=frozenset(), repr=False)
     """View offsets where text was joined with nothing between, yet a match may end there."""
-    by_page: tuple[tuple[int, int], ...] = field(default=(), repr=False)
-    """The pieces again as (page offset, view offset), sorted by the page's."""
+    page_froms: tuple[int, ...] = field(default=(), repr=False)
+    """The page offsets again, sorted."""
+    page_starts: tuple[int, ...] = field(default=(), repr=False)
+    """The view offsets of the same pieces, in the order of `page_froms`."""
 
     def to_page(self, offset: int) -> int:
         """Page offset of a view offset."""
@@ -100,8 +102,8 @@ class View:
         """View offset of a page offset; meaningless for text that this view leaves out."""
         if not self.starts:
             return offset
-        k = bisect_right(self.by_page, (offset, len(self.raw) + 1)) - 1
-        return self.by_page[k][1] + offset - self.by_page[k][0]
+        k = bisect_right(self.page_froms, offset) - 1
+        return self.page_starts[k] + offset - self.page_froms[k]
 
 
 def view(page: Page, name: Name) -> View:
@@ -133,19 +135,22 @@ class _Strung(NamedTuple):
     starts: tuple[int, ...]
     froms: tuple[int, ...]
     seams: frozenset[int]
-    by_page: tuple[tuple[int, int], ...]
+    page_froms: tuple[int, ...]
+    page_starts: tuple[int, ...]
 
 
 def _string(page: Page, profile: Profile) -> _Strung:
     writer = _Writer(page, profile)
     for run in page.runs:
         writer.take(run)
+    pieces = sorted(zip(writer.froms, writer.starts, strict=True))
     return _Strung(
         "".join(writer.out),
         tuple(writer.starts),
         tuple(writer.froms),
         frozenset(writer.seams),
-        tuple(sorted(zip(writer.froms, writer.starts, strict=True))),
+        tuple(from_ for from_, _ in pieces),
+        tuple(start for _, start in pieces),
     )
 
 
