@@ -67,15 +67,15 @@ class Link:
 
     `element_id` and `before` tell one of several equal passages from the others: the nearest
     id around it, and the page's text that ends right in front of it. Unless given, they
-    are not compared. `in_sight` is `before` without what closed boxes hide, for browsers whose
-    picture is read.
+    are not compared. `in_sight` is `before` without what closed boxes hide, if that is another
+    text, for browsers whose picture is read.
     """
 
     url: str
     quote: str
     element_id: str | None = None
     before: str = ""
-    in_sight: str = ""
+    in_sight: str | None = None
 
     @property
     def by_block(self) -> bool:
@@ -189,7 +189,7 @@ def is_exact(landing: Landing, link: Link, *, pixels: bool) -> bool:
         return False
     if link.element_id is not None and landing.element_id != link.element_id:
         return False
-    before = link.in_sight if pixels else link.before
+    before = link.in_sight if pixels and link.in_sight is not None else link.before
     if before and not _ends_alike(landing.before, before):
         return False
     return same_text(landing.text or "", link.quote, pixels=pixels)

@@ -366,7 +366,7 @@ def promised(page: Page | None, href: str, quote: str, span: Span | None = None)
         span = landing.span if landing is not None else None
     if page is None or span is None:
         return Link(href, quote)
-    before = in_sight = _telling(page, span, page.runs)
+    before, in_sight = _telling(page, span, page.runs), None
     if any(run.closed for run in page.runs):
         opened = (0, page.runs[page.run_at(span.start)].closed)
         in_sight = _telling(page, span, [run for run in page.runs if run.closed in opened])
