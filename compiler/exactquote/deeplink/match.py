@@ -42,7 +42,7 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
     nothing before `span` can be a browser's first match, and each is asked from there on.
     """
     parts = parts_of(directive)
-    if any(map(_has_blank_rim, parts)):
+    if any(map(_has_unfit_rim, parts)):
         return False
     widest = land(page, directive, "any")
     if widest is None or widest.span != span:
@@ -59,7 +59,7 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
     return not stumbles(page, directive, span)
 
 
-def _has_blank_rim(part: str) -> bool:
+def _has_unfit_rim(part: str) -> bool:
     """Whether a part begins or ends with what some browser takes for a space, or skips.
 
     Neither does one begin with a mark, which belongs to the letter before.

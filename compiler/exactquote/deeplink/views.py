@@ -149,7 +149,7 @@ def _string(page: Page, profile: Profile) -> _Strung:
         tuple(writer.starts),
         tuple(writer.froms),
         frozenset(writer.seams),
-        tuple(from_ for from_, _ in pieces),
+        tuple(offset for offset, _ in pieces),
         tuple(start for _, start in pieces),
     )
 

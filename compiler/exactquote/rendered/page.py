@@ -29,10 +29,10 @@ CUT = "\x00"
 # Punctuation that can stand inside a word or a number.
 _JOINERS = frozenset("'’.,:;·_@-‐‑")
 
-_LETTERED = re.compile(r"<(?:ol|ul|li)\b[^>]*\stype\b|list-style", re.IGNORECASE)
+_LETTERED = re.compile(r"<(?:ol|ul|li)\b[^<>]*\stype\b|list-style", re.IGNORECASE)
 # All from the first ordered list on. A style sheet can number any list.
 _NUMBERED = re.compile(r"<ol\b.*|\A.*list-style.*", re.IGNORECASE | re.DOTALL)
-_COUNTED_ON = re.compile(r"<(?:ol|li)\b[^>]*\s(?:start|value)\b", re.IGNORECASE)
+_COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*\s(?:start|value)\b", re.IGNORECASE)
 _LIST_ITEM = re.compile("<li[\\s>/]|list-item", re.IGNORECASE)
 
 
