@@ -11,8 +11,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from exactquote.deeplink.directive import parse
+import pytest
+
+from exactquote.deeplink.directive import Directive, parse
 from exactquote.deeplink.match import land, lands
+from exactquote.model import Span
 from exactquote.rendered.page import Page, read_page
 from exactquote.rendered.styles import sheet
 
@@ -85,3 +88,26 @@ def test_what_is_known_to_part_still_does() -> None:
     for name, browser in KNOWN:
         assert proved(by_id[name]) is not None, name
         assert not by_id[name]["results"][browser]["matched"], name
+
+
+# A list, and what begins like one of its marks, which only Firefox finds before the item.
+MARKED = [
+    ("<ol><li>One</li><li>two</li></ol>", "2", False),
+    ("<ol><li>One</li><li>two</li></ol>", "3", True),
+    ("<ul><li>One</li><li>two</li></ul>", "2", True),
+    ("<ol start=-5><li>One</li></ol>", "-5", False),
+    ("<ol start=12345><li>One</li></ol>", "12345", False),
+    ("<ol/type=a><li>One</li><li>two</li></ol>", "b", False),
+    ("<ol><li>One</li><li>two</li></ol>", "b", True),
+    ("<style>ol{counter-reset:list-item 40}</style><ol><li>One</li></ol>", "41", False),
+    ("<style>ol{list-style-type:'Note '}</style><ol><li>One</li></ol>", "Note", False),
+]
+
+
+@pytest.mark.parametrize(("html", "start", "links"), MARKED)
+def test_no_link_begins_with_the_mark_of_a_list(html: str, start: str, links: bool) -> None:
+    page = page_of({"html": f"{html}<p>You see {start} now.</p>"})
+    at = page.text.rindex(start)
+    assert lands(page, Directive(start), Span(at, at + len(start))) is links
+    # With words before it nothing is mistaken for a mark.
+    assert lands(page, Directive(start, prefix="You see"), Span(at, at + len(start)))

@@ -15,11 +15,11 @@ from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
 from exactquote.rendered.page import CUT, Kind, Page
 
-# What a browser writes before the items of a list: "1.", "•", and where a page asks for
-# letters, "b)" or "iv".
-_NUMBER_MARK = re.compile(r"(\d{0,4})[.)]?")
+# What a browser writes before the items of a list: "1.", "•", and where a page asks for it,
+# "b)", "iv" or a word.
+_NUMBER_MARK = re.compile(r"-?(\d*)[.)]?")
 _BULLETS = frozenset("•◦▪")
-_LETTERED_MARK = re.compile(r"(?:[a-z]{1,2}|[ivxlcdm]{1,8})[.)]?")
+_LETTERED_MARK = re.compile(r"\w+[.)]?")
 _MARK_CHARS_MAX = 9
 # Firefox keeps their text in trees of their own.
 _OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})

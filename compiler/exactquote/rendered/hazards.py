@@ -34,8 +34,10 @@ _CALLS = (
     (
         re.compile(
             r"\b(?:window\.)?scroll(?:To|By)?\(|\.scrollIntoView\(|\blocation\.hash\s*=(?!=)"
-            # A part of an object, as in `this.log.scrollTop`, is a box that scrolls by itself.
-            r"|(?:(?<![\w$.])[\w$]+|\.(?:body|documentElement|scrollingElement))\.scrollTop\s*=(?!=)"
+            # A part of an object, as in `this.log.scrollTop`, is a box that scrolls by itself,
+            # unless it is one of the elements that scroll the page.
+            r"|(?:(?<![\w$.])[\w$]+|[)\]!]|\.\s*(?:body|documentElement|scrollingElement))"
+            r"\s*\.\s*scrollTop\s*=(?!=)"
         ),
         "a script scrolls the page, which leaves the passage out of view",
     ),

@@ -10,6 +10,7 @@ The rules and their measurements are in the handbook, `corpus/reference/text-mod
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,10 +30,10 @@ CUT = "\x00"
 # Punctuation that can stand inside a word or a number.
 _JOINERS = frozenset("'’.,:;·_@-‐‑")
 
-_LETTERED = re.compile(r"<(?:ol|ul|li)\b[^<>]*\stype\b|list-style", re.IGNORECASE)
-# All from the first ordered list on. A style sheet can number any list.
-_NUMBERED = re.compile(r"<ol\b.*|\A.*list-style.*", re.IGNORECASE | re.DOTALL)
-_COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*\s(?:start|value)\b", re.IGNORECASE)
+_LETTERED = re.compile(r"<(?:ol|ul|li)\b[^<>]*[\s/]type\b|list-style", re.IGNORECASE)
+# All from the first ordered list on. A style sheet can number any list, and count as it likes.
+_NUMBERED = re.compile(r"<ol\b.*|\A.*(?:list-style|counter-).*", re.IGNORECASE | re.DOTALL)
+_COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*[\s/](?:start|value)\b|counter-", re.IGNORECASE)
 _LIST_ITEM = re.compile("<li[\\s>/]|list-item", re.IGNORECASE)
 
 
@@ -174,7 +175,7 @@ class Page:
         if lists is None:
             return 0
         counted = len(_LIST_ITEM.findall(lists[0]))
-        return 9_999 if _COUNTED_ON.search(lists[0]) else counted
+        return sys.maxsize if _COUNTED_ON.search(lists[0]) else counted
 
     @cached_property
     def bulleted(self) -> bool:
@@ -183,7 +184,7 @@ class Page:
 
     @cached_property
     def lettered(self) -> bool:
-        """Whether the page may have items of lists that are marked by letters."""
+        """Whether the page may have items of lists that are marked by letters or words."""
         return _LETTERED.search(self.html) is not None
 
     @cached_property

@@ -56,7 +56,7 @@ def undenied(
     ours = list(claim)
     theirs = list(passage)
     touching = [other for other in passage if _touches(other, found)]
-    ways = [_about_one, *([_overlap] if len(ours) == len(touching) else []), _both_short]
+    ways = [_about_one, *([_overlap] if len(ours) == len(touching) else [])]
     for alike in ways:
         # The same words first, and of these those that reach most in common, or "the reader
         # isn't asked, since he doesn't know" would be paired crosswise by "reader".
@@ -66,10 +66,6 @@ def undenied(
                 theirs.remove(other)
     ours = [one for one in ours if not (one.joined and _goes_on_in(one, passage))]
     theirs = [other for other in theirs if other in touching]
-    if len(ours) < len(claim):
-        # Where one is the claim's, "isn't mounted, isn't isolated" is about "isolated" alone.
-        said = {place for places in found for place, _ in places}
-        theirs = [other for other in theirs if _strongest(other)[0].place in said]
     return (ours[0].negator if ours else None), (theirs[0].negator if theirs else None)
 
 
@@ -152,12 +148,6 @@ def _overlap(one: Denial, other: Denial) -> bool:
         return _about_one(one, other)
     keys = {key for token in other.reach for key in token.keys}
     return any(not keys.isdisjoint(token.keys) for token in one.reach)
-
-
-def _both_short(one: Denial, other: Denial) -> bool:
-    """Whether both reach nothing that says anything: "if any is not", "nothing else"."""
-    contrasts = {one.negator.text.casefold(), other.negator.text.casefold()} & CONTRASTS
-    return not contrasts and not any(token.says for token in (*one.reach, *other.reach))
 
 
 def _reaches(one: Denial, other: Denial, first: int) -> bool:

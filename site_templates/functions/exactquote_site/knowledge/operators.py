@@ -55,8 +55,7 @@ _LIMITS = {
 }
 # These say an operator as well as something else.
 _ALSO_SAY = {
-    "before": frozenset(("vor",)),
-    "after": frozenset(("then", "once", "dann", "sobald", "nach")),
+    "after": frozenset(("then", "once", "dann", "sobald")),
     "all": frozenset(("per", "pro", "je")),
     "must": frozenset(("erfordert", "erfordern", "benötigt", "benötigen", "braucht", "brauchen")),
     "should": frozenset(("want", "wants", "möchte", "möchten", "wollen")),
