@@ -258,7 +258,13 @@ def test_an_empty_question_is_refused(run: Run, question: str) -> None:
     assert (code, out, err) == (2, "", "exactquote: the question is empty\n")
 
 
-ODD = ["?!", "\x1b[31mkiln", "kiln\x00", "ß" * 5000, "🏺", "a\nb", "\udcff", "%s {} \\", "-- kiln"]
+@pytest.mark.parametrize("question", ["?!", "🏺", "\udcff"])
+def test_a_question_without_a_word_is_refused(run: Run, question: str) -> None:
+    code, out, err = run("ask", question)
+    assert (code, out, err) == (2, "", "exactquote: the question has no word\n")
+
+
+ODD = ["\x1b[31mkiln", "kiln\x00", "ß" * 5000, "a\nb", "%s {} \\", "-- kiln"]
 
 
 @pytest.mark.parametrize("question", ODD)

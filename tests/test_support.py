@@ -123,6 +123,7 @@ SUPPORTED = [
     ("en", "In general a build commonly needs a key.", "A build needs a key; that is common."),
     ("en", "If the page was renamed, every citation has to be corrected.",
      "If the page was renamed, correct every citation of it."),
+    ("en", "The gate doesn't start without a key.", "The gate refuses to start without a key."),
     ("en", "The token has at least 16 characters.", "A token has 16 characters or more."),
     ("de", "Jede Kennung muss im Bau einzigartig sein.",
      "Der Bau erfordert, dass jede Kennung einzigartig ist."),
@@ -142,6 +143,11 @@ SUPPORTED = [
 
 # language, claim, passage
 REFUSED = [
+    ("en", "The site is published even if a citation is refused.",
+     "The site refuses to publish a citation that it can't find."),
+    ("en", "The gate starts without a key.", "The gate refuses to start without a key."),
+    ("en", "Each build has one id in all of its files.",
+     '$ exactquote evidence "Each build has one id in all of its files."'),
     ("en", "Passwords are not stored, and keys are rotated.",
      "Passwords are not stored, and keys are not immediately rotated."),
     ("en", "The reader is not asked, and the admin may delete the file.",
@@ -330,7 +336,10 @@ def test_a_claim_in_another_language_than_the_passage_finds_nothing() -> None:
     assert (found.supporting, found.nearest) == ((), ())
 
 
-@pytest.mark.parametrize("claim", ["", "  ", "it is", "cache", "?!", "x" * (CLAIM_CHARS_MAX + 1)])
+@pytest.mark.parametrize(
+    "claim",
+    ["", "  ", "it is", "cache", "?!", "Is the cache cleared?", "x" * (CLAIM_CHARS_MAX + 1)],
+)
 def test_what_is_no_claim_is_refused(claim: str) -> None:
     with pytest.raises(NoClaim):
         support(claim, [source("The cache is cleared.")])

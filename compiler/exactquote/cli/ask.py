@@ -51,6 +51,9 @@ def command(
     # numpy is slow to load, and a question that can't be asked needs none of it.
     if is_blank(question):
         raise Refusal("the question is empty")
+    if not any(character.isalnum() for character in question):
+        # What is near it in meaning would be anything.
+        raise Refusal("the question has no word")
     from exactquote.cli.knowledge import answer, embedder_of, open_knowledge, postgres_url
     from exactquote.report.asking import asking_json, asking_text
 

@@ -134,6 +134,8 @@ _WORD = re.compile(
 _BREAK = re.compile(r"[,;:()\[\]!?…]|\.(?=\s|$)|\s-+\s|\n")
 _OPENS = re.compile(r"[:.!?…\"“„»«]\s*[\"“„»«]?$")
 _NOT = re.compile(r"(?i)\b(?:can(?:'t|not)|(wo)n't|(sha)n't|(\w+)n't)\b")
+# "It refuses to start" is "it doesn't start", and nothing is refused.
+_DOES_NOT = re.compile(r"(?i)\b(?:refus(?:e|es|ed|ing)|declin(?:e|es|ed|ing)) to\b")
 _HAVE_TO = re.compile(r"(?i)\b(?:ha[sd]|have|having) to\b")
 _INSTRUCTS = {
     "en": re.compile(
@@ -199,7 +201,7 @@ def _spelled(text: str) -> str:
     text = _AS_SOON_AS.sub("when", _EACH_OTHER.sub("themselves", text))
     text = _OR_NOT.sub(r"\1\2", _SOMETIMES.sub("sometimes", text))
     text = _NO_LONGER.sub(lambda match: match[1] or "not", _AS_LONG_AS.sub("if", text))
-    text = _OTHER_THAN.sub(RATHER_THAN, _NOT.sub(spelled, text))
+    text = _OTHER_THAN.sub(RATHER_THAN, _DOES_NOT.sub("not", _NOT.sub(spelled, text)))
     return _HAVE_TO.sub("must", text)
 
 

@@ -38,8 +38,9 @@ from exactquote_site.knowledge.stems import primary
 from exactquote_site.knowledge.word_forms import keys
 
 LIMIT = (
-    "Support means that one passage has the claim's words, names and figures; whether the"
-    " passage is true, and means what the claim means, remains for a person to judge."
+    "Support means that one passage has the claim's words, or words near in meaning, and its names"
+    " and figures; whether the passage is true, and means what the claim means, remains for a"
+    " person to judge."
 )
 CLAIM_CHARS_MAX = 1_000
 NEAREST = 3
@@ -51,6 +52,8 @@ JUDGED_MAX = 80
 _MUCH_CLOSER = 0.19
 # What a word that is found in a near one alone takes off.
 _PER_STRANGE = 0.25
+# A command in a listing states nothing, though a claim may be its argument.
+_COMMAND = "$ "
 _IDENTIFIER = re.compile(r"[\d_.:]|[a-z][A-Z]")
 # A sentence of a script without spaces looks like one word.
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff]{4}")
@@ -156,6 +159,8 @@ def _readings(claim: str, tongue: str) -> dict[str, Statement]:
         raise NoClaim(f"the claim is longer than {CLAIM_CHARS_MAX:,} characters")
     tried = (tongue,) if tongue in LANGUAGES else LANGUAGES
     readings = {one: read_statement(claim, one) for one in tried}
+    if all(one.asks for one in readings.values()):
+        raise NoClaim("a question is no claim; `exactquote ask` looks for its answer")
     said = any(one.content and weight(one.tokens) >= WEIGHT_MIN for one in readings.values())
     if not said and not _SPACELESS.search(claim):
         raise NoClaim("the claim needs two words, names or figures at least that say something")
@@ -194,6 +199,7 @@ def _compare(
     lines = [
         compare(claim, statement_of(line, claim.language), headings)
         for line in source.quote.splitlines()
+        if not line.startswith(_COMMAND)
     ]
     return [one for one in lines if one.found]
 
