@@ -10,7 +10,6 @@ The rules and their measurements are in the handbook, `corpus/reference/text-mod
 from __future__ import annotations
 
 import re
-import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -34,6 +33,8 @@ _LETTERED = re.compile(r"<(?:ol|ul|li)\b[^<>]*[\s/]type\b|list-style", re.IGNORE
 # All from the first ordered list on. A style sheet can number any list, and count as it likes.
 _NUMBERED = re.compile(r"<ol\b.*|\A.*(?:list-style|counter-).*", re.IGNORECASE | re.DOTALL)
 _COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*[\s/](?:start|value)\b|counter-", re.IGNORECASE)
+# The highest that a counter holds in browsers
+_ANY_NUMBER = 2**31 - 1
 _LIST_ITEM = re.compile("<li[\\s>/]|list-item", re.IGNORECASE)
 
 
@@ -175,7 +176,7 @@ class Page:
         if lists is None:
             return 0
         counted = len(_LIST_ITEM.findall(lists[0]))
-        return sys.maxsize if _COUNTED_ON.search(lists[0]) else counted
+        return _ANY_NUMBER if _COUNTED_ON.search(lists[0]) else counted
 
     @cached_property
     def bulleted(self) -> bool:

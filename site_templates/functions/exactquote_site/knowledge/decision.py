@@ -26,19 +26,19 @@ _GAIN_MIN = 2
 
 # bench/evidence/fit.py, 2026-11-30
 WEIGHTS: Mapping[str, float] = {
-    "strange": 0.943,
-    "replaced": 0.145,
-    "above": 0.839,
-    "other": 0.954,
-    "surplus": 1.045,
-    "loose": 0.923,
-    "contrary": 2.615,
-    "absent": 1.126,
-    "elsewhere": 0.316,
-    "limits": 1.261,
-    "exchanged": 2.139,
-    "crossed": 2.372,
-    "reversed": 3.487,
+    "strange": 0.919,
+    "replaced": 0.138,
+    "above": 0.814,
+    "other": 0.925,
+    "surplus": 1.029,
+    "loose": 0.912,
+    "contrary": 2.54,
+    "absent": 1.011,
+    "elsewhere": 0.306,
+    "limits": 1.232,
+    "exchanged": 2.08,
+    "crossed": 2.303,
+    "reversed": 3.395,
 }
 BUDGET = 1.0
 
