@@ -264,7 +264,13 @@ def test_a_question_without_a_word_is_refused(run: Run, question: str) -> None:
     assert (code, out, err) == (2, "", "exactquote: the question has no word\n")
 
 
-ODD = ["\x1b[31mkiln", "kiln\x00", "ß" * 5000, "a\nb", "%s {} \\", "-- kiln"]
+def test_a_question_as_long_as_a_page_is_refused(run: Run) -> None:
+    code, out, err = run("ask", "kiln " * 801)
+    assert (code, out) == (2, "")
+    assert err == "exactquote: the question is longer than 4,000 characters\n"
+
+
+ODD = ["\x1b[31mkiln", "kiln\x00", "ß" * 4000, "a\nb", "%s {} \\", "-- kiln"]
 
 
 @pytest.mark.parametrize("question", ODD)

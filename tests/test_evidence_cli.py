@@ -159,3 +159,10 @@ def test_there_is_no_answer_without_a_build(run: Run) -> None:
     code, out, err = run("evidence", "The kiln is fired on Fridays.", "--dist", "public")
     assert (code, out) == (2, "")
     assert "there is no folder public" in err
+
+
+@pytest.mark.parametrize("language", ["german", "d", "de_DE", "de-"])
+def test_a_language_that_is_no_tag_is_refused(run: Run, language: str) -> None:
+    code, out, err = run("evidence", "The kiln is fired.", "--language", language)
+    assert (code, out) == (2, "")
+    assert err == f"exactquote: {language!r} is no language tag, as en, de or pt-BR are\n"

@@ -12,6 +12,8 @@ from exactquote.disk.refusal import Refusal
 from exactquote_site.wire.plain import is_blank
 
 _COUNT = 5
+# A page of text is no question: each of its words is looked for.
+_CHARS_MAX = 4_000
 
 _EPILOG = """\b
 No model is asked: each answer is a passage of the site, as it stands there,
@@ -54,6 +56,8 @@ def command(
     if not any(character.isalnum() for character in question):
         # What is near it in meaning would be anything.
         raise Refusal("the question has no word")
+    if len(question) > _CHARS_MAX:
+        raise Refusal(f"the question is longer than {_CHARS_MAX:,} characters")
     from exactquote.cli.knowledge import answer, embedder_of, open_knowledge, postgres_url
     from exactquote.report.asking import asking_json, asking_text
 

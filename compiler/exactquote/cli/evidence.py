@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -12,6 +13,8 @@ from exactquote.disk.refusal import Refusal
 from exactquote_site.wire.plain import is_blank
 
 _COUNT = 5
+# A language tag of BCP 47 by its look.
+_TAG = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE)
 
 _EPILOG = """\b
 Support needs the claim's words, or words near in meaning, and its names and
@@ -41,7 +44,9 @@ of ours
     type=click.IntRange(1, 100),
     help="How many passages to show as text; JSON has all.",
 )
-@click.option("--language", default="", help="Language of the claim; it is guessed otherwise.")
+@click.option(
+    "--language", default="", help="Language of the claim, such as de; it is guessed otherwise."
+)
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @with_options
 def command(
@@ -51,6 +56,8 @@ def command(
     # numpy is slow to load, and a claim that says nothing needs none of it.
     if is_blank(claim):
         raise Refusal("the claim is empty")
+    if language and not _TAG.fullmatch(language):
+        raise Refusal(f"{language!r} is no language tag, as en, de or pt-BR are")
     from exactquote.cli.knowledge import open_knowledge
     from exactquote.report.supporting import supporting_json, supporting_text
     from exactquote_site.knowledge.embedders import EmbedderDown

@@ -11,8 +11,8 @@ from functools import lru_cache
 from urllib.parse import quote, unquote
 
 DELIMITER = ":~:"
-# All ASCII but letters, digits, `_`, `.` and `~`.
-_ESCAPES = {code: f"%{code:02X}" for code in range(128) if not re.match(r"[\w.~]", chr(code))}
+# All bytes but ASCII letters, digits, `_`, `.` and `~`.
+_ESCAPES = {code: f"%{code:02X}" for code in range(256) if not re.match(r"(?a)[\w.~]", chr(code))}
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -51,9 +51,7 @@ def _identity(anchor: str) -> str:
 
 def encode(text: str) -> str:
     """Percent-encode one part of a directive as UTF-8."""
-    if text.isascii():
-        return text.translate(_ESCAPES)
-    return quote(text, safe="").replace("-", "%2D")
+    return text.encode().decode("latin-1").translate(_ESCAPES)
 
 
 def parse(fragment: str, browser: str = "") -> tuple[str, tuple[Directive, ...]]:

@@ -93,6 +93,8 @@ def _in_runs(page: Page, directive: Directive, span: Span) -> bool:
 
 def _has_its_context(page: Page, directive: Directive, span: Span) -> bool:
     """Whether prefix and suffix are the page's own text beside the span, letter for letter."""
+    if not (directive.prefix or directive.suffix):
+        return True
     before, after = back_over_blanks(page.text, span.start), on_over_blanks(page.text, span.end)
     return page.text.endswith(directive.prefix, 0, before) and page.text.startswith(
         directive.suffix, after

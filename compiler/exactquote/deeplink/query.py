@@ -16,7 +16,7 @@ from unicodedata import category, is_normalized
 from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.views import View
 from exactquote.model import Span
-from exactquote.rendered.edges import Inside, edge, inside_word, is_new
+from exactquote.rendered.edges import ASCII_EDGES, Inside, edge, inside_word, is_new
 from exactquote.rendered.folds import (
     FIREFOX,
     SIGNS,
@@ -40,6 +40,9 @@ _INVISIBLE = frozenset("\u00ad\u034f\u061c\u180e\ufeff") | {
 # on the page.
 _UNSEARCHABLE = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u0345]")
 _SELECTORS = frozenset(map(chr, range(0xFE00, 0xFE10)))
+# Of these `_is_plain` holds, and no browser sees a word go over them.
+_SURE_STARTS = frozenset(pair for pair in ASCII_EDGES if pair[1].isprintable() and "@" not in pair)
+_SURE_ENDS = frozenset(pair for pair in ASCII_EDGES if pair[0].isprintable() and "@" not in pair)
 _REPEATERS = frozenset("々〻ゝゞヽヾー")
 _SKIPPED = " \t\n\r\f\u00a0" + CUT
 _BEYOND_GREEK = "\u0400"
@@ -364,14 +367,17 @@ def surely_at(seen: View, text: str, span: Span) -> bool:
     It is the first place at or behind the span's start, then. False says nothing: `Query`
     knows more. `text` is the page's own at `span`, and searchable.
     """
+    raw, frail = seen.raw, seen.page.frail
     start = seen.from_page(span.start)
     end = start + len(text)
-    return (
-        seen.raw.startswith(text, start)
-        and seen.to_page(start) == span.start
-        and seen.to_page_end(end) == span.end
-        and _is_plain(seen.raw, start, end)
-        and _edge(seen, start, span.start) == "no" == _edge(seen, end, span.end)
+    if not raw.startswith(text, start):
+        return False
+    if seen.to_page(start) != span.start or seen.to_page_end(end) != span.end:
+        return False
+    if raw[start - 1 : start + 1] in _SURE_STARTS and raw[end - 1 : end + 1] in _SURE_ENDS:
+        return span.start not in frail and span.end not in frail
+    return _is_plain(raw, start, end) and (
+        _edge(seen, start, span.start) == "no" == _edge(seen, end, span.end)
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from exactquote.deeplink.directive import Directive
-from exactquote.deeplink.query import Query, back_over_blanks, collapse, parts_of
+from exactquote.deeplink.query import Query, back_over_blanks, collapse, on_over_blanks, parts_of
 from exactquote.deeplink.views import view
 from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
@@ -21,6 +21,7 @@ _NUMBER_MARK = re.compile(r"-?(\d*)[.)]?")
 _BULLETS = frozenset("•◦▪")
 _LETTERED_MARK = re.compile(r"\w+[.)]?")
 _MARK_CHARS_MAX = 9
+_OVERLOOKED = re.compile("\u00ad[\U00010000-\U0010ffff]")
 # Firefox keeps their text in trees of their own.
 _OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})
 
@@ -28,6 +29,8 @@ _OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})
 def stumbles(page: Page, directive: Directive, span: Span) -> bool:
     """Whether a browser may never reach `span`, which is the first place that fits."""
     if _strands(page, directive, span) or _goes_astray(page, directive, span):
+        return True
+    if page.freezing and _overlooks(page, directive, span):
         return True
     if directive.suffix and _ends_at_a_closed_rim(page, directive, span):
         return True
@@ -125,6 +128,19 @@ def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:
         return found
     last = seen.folded.position(seen.from_page(span.end - len(directive.end)))
     return _is_led_by(seen.folded.text, last, query.end)
+
+
+def _overlooks(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether a part has, or begins with, a character that Firefox never finds.
+
+    Of one beyond U+FFFF it drops half where a soft hyphen stands right before.
+    """
+    seen = view(page, "firefox")
+    if not _OVERLOOKED.search(seen.raw):
+        return False
+    start = back_over_blanks(seen.raw, seen.from_page(span.start)) - len(directive.prefix)
+    end = on_over_blanks(seen.raw, seen.from_page(span.end - 1) + 1) + len(directive.suffix)
+    return _OVERLOOKED.search(seen.raw, max(0, start - 1), end) is not None
 
 
 def _is_led_by(text: str, at: int, part: str) -> bool:

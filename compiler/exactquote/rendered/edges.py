@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import string
 from typing import Literal
 
@@ -18,6 +19,20 @@ _CLASSES = Table(fold_tables.WORD, coded=False)
 _ASCII_WORD = frozenset(string.ascii_letters + string.digits + "_")
 # Punctuation that can join what stands on both sides of it.
 _ASCII_JOINERS = frozenset("'\".,:;")
+
+# Pairs of ASCII characters between which no browser sees a word, whatever stands around them.
+ASCII_EDGES = frozenset(
+    a + b
+    for a, b in itertools.product(map(chr, range(128)), repeat=2)
+    if (a not in _ASCII_WORD or b not in _ASCII_WORD)
+    and (
+        not {a, b} & _ASCII_JOINERS
+        # Where a sentence ends, mostly: punctuation joins only what stands on both sides of
+        # it, but for an apostrophe, which Hebrew letters keep.
+        or (a not in _ASCII_WORD and b not in _ASCII_WORD and "'" not in (a, b))
+    )
+    and a + b != "\r\n"
+)
 
 _LETTERS = frozenset(("LE", "HL"))
 _WORD = frozenset(("LE", "HL", "NU", "EX"))
@@ -39,7 +54,10 @@ def inside_word(text: str, i: int) -> Inside:
     "some" is said too where a browser cuts by a dictionary that we don't have. `text` is one
     run; its two ends are edges everywhere.
     """
-    if 0 < i < len(text) and text[i - 1] in _ASCII_WORD and text[i] in _ASCII_WORD:
+    pair = text[i - 1 : i + 1]
+    if pair in ASCII_EDGES:
+        return "no"
+    if 0 < i < len(text) and pair[0] in _ASCII_WORD and pair[1] in _ASCII_WORD:
         return "yes"
     joint = _joint(text, i)
     if joint is None:
@@ -50,6 +68,8 @@ def inside_word(text: str, i: int) -> Inside:
 
 def edge(text: str, i: int, browser: Browser) -> Inside:
     """Whether `i` is inside a word for one browser; "some" where that can't be foretold."""
+    if text[i - 1 : i + 1] in ASCII_EDGES:
+        return "no"
     joint = _joint(text, i)
     return "no" if joint is None else _in_browser(joint, browser)
 
@@ -75,13 +95,9 @@ def _joint(text: str, i: int) -> _Joint | None:
         return None
     a, b = text[i - 1], text[i]
     if a.isascii() and b.isascii():
-        if a in _ASCII_WORD and b in _ASCII_WORD:
+        if (a in _ASCII_WORD and b in _ASCII_WORD) or (a == "\r" and b == "\n"):
             return "yes"
-        if a not in _ASCII_JOINERS and b not in _ASCII_JOINERS:
-            return "yes" if a == "\r" and b == "\n" else None
-        # Where a sentence ends, mostly: punctuation joins only what stands on both sides of
-        # it, but for an apostrophe, which Hebrew letters keep.
-        if a not in _ASCII_WORD and b not in _ASCII_WORD and "'" not in (a, b):
+        if a + b in ASCII_EDGES:
             return None
     elif not is_boundary(text, i):
         return "yes"
