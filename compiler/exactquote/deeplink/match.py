@@ -25,6 +25,8 @@ from exactquote.model import Span
 from exactquote.rendered.folds import WIDE
 from exactquote.rendered.page import Kind, Page
 
+_JOINERS = "\u200c\u200d"
+
 
 @dataclass(frozen=True, slots=True)
 class Landing:
@@ -62,13 +64,18 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
 def _has_unfit_rim(part: str) -> bool:
     """Whether a part begins or ends with what some browser takes for a space, or skips.
 
-    Neither does one begin with a mark, which belongs to the letter before.
+    Neither does one begin with a mark, which belongs to the letter before, nor end with one
+    that something invisible parts from its letter.
     """
     rims = part[0] + part[-1]
     if rims.isascii() and rims.isprintable():
         return " " in rims
     if category(part[0])[0] == "M":
         return True
+    if category(part[-1]) in ("Mn", "Me"):
+        letter = next((c for c in reversed(part) if category(c)[0] != "M"), "")
+        if letter not in _JOINERS and category(letter) == "Cf":
+            return True
     return any(WIDE[ord(c)] in ("", " ") and category(c)[0] != "M" for c in rims)
 
 
