@@ -27,6 +27,34 @@ def passage_id(doc: str, text: str, copy: int = 0, length: int = _ID_CHARS) -> s
     return "p" + b32encode(digest).decode("ascii").lower()[:length]
 
 
+def cited_id(page: Page, span: Span) -> str:
+    """The id of what a citation quotes: that of its passage, if it is one.
+
+    Of equal texts on a page each has an id of its own, be it a passage or a part of one.
+    """
+    quote = page.quote(span.start, span.end)
+    equal = _by_quote(page).get(quote, ())
+    if span in equal:
+        return passage_id(page.doc, quote, equal.index(span))
+    text = page.text[span.start : span.end]
+    copy = len(equal)
+    at = page.text.find(text)
+    while 0 <= at < span.start:
+        shown = page.runs[page.run_at(at)].kind is Kind.TEXT
+        copy += shown and Span(at, at + len(text)) not in equal
+        at = page.text.find(text, at + 1)
+    return passage_id(page.doc, quote, copy)
+
+
+def _by_quote(page: Page) -> dict[str, list[Span]]:
+    made: dict[str, list[Span]] | None = page.views.get("by quote")
+    if made is None:
+        made = page.views["by quote"] = {}
+        for span in citable_spans(page):
+            made.setdefault(page.quote(span.start, span.end), []).append(span)
+    return made
+
+
 def citable_spans(page: Page) -> tuple[Span, ...]:
     """Every sentence that can be cited, in document order; code counts by paragraph."""
     made: tuple[Span, ...] | None = page.views.get("citable")

@@ -390,6 +390,7 @@ class _Run:
         id for that; where it stands in no block of its own, to the section.
         """
         entries: dict[str, AllowEntry] = {}
+        cited = {(verdict.doc, verdict.span) for verdict in proved.verdicts if verdict.link}
         for verdict in proved.verdicts:
             if verdict.link is not None:
                 page = proved.pages[verdict.doc]
@@ -412,7 +413,12 @@ class _Run:
                 unpinned.setdefault(passage.doc, []).append(passage)
                 link = section_link(page, passage.span)
             entries[passage.id] = AllowEntry(
-                passage.id, link.href, passage.quote, passage.doc, page.title, False
+                passage.id,
+                link.href,
+                passage.quote,
+                passage.doc,
+                page.title,
+                (passage.doc, passage.span) in cited,
             )
         self._progress("linking", len(proved.passages), len(proved.passages))
         raw = dict(proved.raw)

@@ -24,7 +24,7 @@ from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.deeplink.generate import NoLink, deep_link
 from exactquote.model import Diagnostic, Related, Span, Verdict, Written
-from exactquote.passages import passage_id
+from exactquote.passages import cited_id, passage_id
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.find import Occurrence, find, find_past_marks
 from exactquote.rendered.page import Kind, Page
@@ -62,7 +62,7 @@ def _bind(
     figure = figures.check(written, quote)
     if figure is not None:
         heard.append(figure)
-    identity = written.id or passage_id(page.doc, quote)
+    identity = written.id or cited_id(page, span)
     return Verdict(written, identity, page.doc, quote, span, link), tuple(heard)
 
 

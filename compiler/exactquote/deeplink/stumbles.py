@@ -13,13 +13,14 @@ from exactquote.deeplink.query import Query, back_over_blanks, collapse, on_over
 from exactquote.deeplink.views import view
 from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
+from exactquote.rendered.generated import may_hold
 from exactquote.rendered.page import CUT, Kind, Page
 
 # What a browser writes before the items of a list: "1.", "•", and where a page asks for it,
 # "b)", "iv" or a word.
 _NUMBER_MARK = re.compile(r"-?(\d*)[.)]?")
-_BULLETS = frozenset("•◦▪")
-_LETTERED_MARK = re.compile(r"\w+[.)]?")
+_BULLETS = frozenset(fold_text(sign, WIDE).text for sign in "•◦▪▸▾▶▼")
+_LETTERED_MARK = re.compile(r"\w+[.)、]?")
 _MARK_CHARS_MAX = 9
 _OVERLOOKED = re.compile("\u00ad[\U00010000-\U0010ffff]")
 # Firefox keeps their text in trees of their own.
@@ -72,14 +73,14 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     if directive.end and directive.suffix:
         parts.append(directive.end)
     wanted = [fold_text(collapse(part), WIDE).text for part in parts]
-    written = [fold_text(collapse(text), WIDE).text for text in page.generated]
+    generated, written = _written(page)
     if bare:
         # The marks of a `<q>` are found even by themselves.
-        return wanted[0] in written and not wanted[0].isalnum()
+        return wanted[0] in generated and not wanted[0].isalnum()
     # Behind the start it may meet the end there, which it takes although its range can't.
     end = fold_text(collapse(directive.end), WIDE).text
     behind = [*wanted, end] if end else wanted
-    if any(part in text for text in written for part in behind):
+    if any(may_hold(text, part) for text in written for part in behind):
         return True
     for run in page.runs:
         if run.start < span.end and run.kind in _OWN_TREES:
@@ -87,6 +88,18 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
             if any(part in text for part in (behind if run.start > span.start else wanted)):
                 return True
     return False
+
+
+def _written(page: Page) -> tuple[frozenset[str], frozenset[str]]:
+    """What style sheets may write into a page, and that with the labels of fields; folded."""
+    made: tuple[frozenset[str], frozenset[str]] | None = page.views.get("written")
+    if made is None:
+        generated, labels = (
+            frozenset(fold_text(collapse(text), WIDE).text for text in texts)
+            for texts in (page.generated, page.labels)
+        )
+        made = page.views["written"] = (generated, generated | labels)
+    return made
 
 
 def _is_mark(part: str, page: Page) -> bool:

@@ -21,6 +21,7 @@ from unicodedata import category, is_normalized
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from exactquote.rendered.folds import CHROMIUM, fold_text
+from exactquote.rendered.generated import labels_of, texts_of
 from exactquote.rendered.hazards import hazards
 from exactquote.rendered.styles import Look, Sheet, Styles, apply
 
@@ -35,7 +36,7 @@ _NUMBERED = re.compile(r"<ol\b.*|\A.*(?:list-style|counter-).*", re.IGNORECASE |
 _COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*[\s/](?:start|value)\b|counter-", re.IGNORECASE)
 # The highest that a counter holds in browsers
 _ANY_NUMBER = 2**31 - 1
-_LIST_ITEM = re.compile("<li[\\s>/]|list-item", re.IGNORECASE)
+_LIST_ITEM = re.compile("<(?:li|summary)[\\s>/]|list-item", re.IGNORECASE)
 
 
 class Kind(IntEnum):
@@ -107,6 +108,10 @@ class Page:
     language: str = ""
     generated: frozenset[str] = frozenset()
     """What style sheets and `<q>` may write into the page: Firefox meets it as it searches."""
+    labels: frozenset[str] = frozenset()
+    """What browsers write into form fields."""
+    marks: frozenset[str] = frozenset()
+    """What style sheets put before items of lists: bullets, figures, letters."""
 
     @cached_property
     def views(self) -> dict[str, Any]:
@@ -172,6 +177,8 @@ class Page:
     @cached_property
     def numbered(self) -> int:
         """The highest number that a browser may write before an item of a list; 0 for none."""
+        if "figures" in self.marks:
+            return _ANY_NUMBER
         lists = _NUMBERED.search(self.html)
         if lists is None:
             return 0
@@ -181,12 +188,12 @@ class Page:
     @cached_property
     def bulleted(self) -> bool:
         """Whether a browser may write a sign before an item of a list."""
-        return _LIST_ITEM.search(self.html) is not None
+        return "bullets" in self.marks or _LIST_ITEM.search(self.html) is not None
 
     @cached_property
     def lettered(self) -> bool:
         """Whether the page may have items of lists that are marked by letters or words."""
-        return _LETTERED.search(self.html) is not None
+        return "letters" in self.marks or _LETTERED.search(self.html) is not None
 
     @cached_property
     def hazards(self) -> tuple[str, ...]:
@@ -244,9 +251,11 @@ def read_page(
         html=html,
         title=title or _title(tree),
         language=language,
-        generated=frozenset().union(
-            *(one.generated for one in sheets), _QUOTE_MARKS if _QUOTE.search(html) else ()
+        generated=texts_of([one.written for one in sheets], tree).union(
+            _QUOTE_MARKS if _QUOTE.search(html) else ()
         ),
+        labels=labels_of(html, tree),
+        marks=frozenset().union(*(one.written.marks for one in sheets)),
     )
 
 
@@ -413,6 +422,8 @@ class _Walk:
         if atomic and not (self._gap or self._space_before):
             self._opens = True
         close_inline = None if joint else self._open_inline(None)
+        boxed = tag == "marquee" or (look is not None and look.display in ("block", "cut-soft"))
+        restarts = joint == "block" or joint in _RESTARTING or (boxed and joint != "hidden")
         inlines, self._inlines = (self._inlines, []) if joint else (None, self._inlines)
         undo_heading = None
         if tag in _HEADING:
@@ -459,7 +470,7 @@ class _Walk:
             if close_inline is not None:
                 close_inline()
             if inlines is not None:
-                self._inlines = [True] * len(inlines) if joint in _RESTARTING else inlines
+                self._inlines = [True] * len(inlines) if restarts else inlines
             self._closes = self._closes or atomic
             if undo_heading is not None:
                 undo_heading()
@@ -736,6 +747,9 @@ def _stronger(first: str, second: str) -> str:
 def _kind_by_look(look: Look) -> Kind:
     if look.display == "none" or look.content_visibility == "hidden":
         return Kind.HIDDEN
+    if look.initial:
+        # WebKit highlights one character too early in all of the block.
+        return Kind.FOREIGN
     return Kind.CLIPPED if look.clipped else Kind.TEXT
 
 

@@ -78,11 +78,13 @@ class _InvalidSelector(Exception):
 _PROBE = LexborHTMLParser("<!doctype html><p></p>")
 
 
-def selectors(prelude: Sequence[Token], parent: str = "") -> tuple[list[Selector], list[str]]:
+def selectors(
+    prelude: Sequence[Token], parent: str = "", pseudo_element: str = ""
+) -> tuple[list[Selector], list[str]]:
     """The selectors of a rule, and the texts of those that Lexbor can't match.
 
     `parent` is the selector that a nested rule stands in, as `nesting` gives it. A list that
-    browsers drop gives nothing at all.
+    browsers drop gives nothing at all. Of elements, or of those with the `pseudo_element`.
     """
     found: list[Selector] = []
     skipped: list[str] = []
@@ -90,8 +92,12 @@ def selectors(prelude: Sequence[Token], parent: str = "") -> tuple[list[Selector
         for part in _parts(prelude):
             tokens = _nested(part, parent) if parent else part
             compounds = _compounds(tokens, 0)
-            if any(simple.kind == "pseudo-element" for _, one in compounds for simple in one):
+            if _pseudo_elements(compounds) != ([pseudo_element] if pseudo_element else []):
                 continue
+            compounds = [
+                (combinator, [one for one in simples if one.kind != "pseudo-element"])
+                for combinator, simples in compounds
+            ]
             for text, holds in _moments(compounds):
                 if _lexbor_reads(text):
                     found.append(_selector(text, compounds, holds))
@@ -100,6 +106,15 @@ def selectors(prelude: Sequence[Token], parent: str = "") -> tuple[list[Selector
     except _InvalidSelector:
         return [], []
     return found, skipped
+
+
+def _pseudo_elements(compounds: list[_Compound]) -> list[str]:
+    return [
+        simple.name
+        for _, simples in compounds
+        for simple in simples
+        if simple.kind == "pseudo-element"
+    ]
 
 
 def nesting(prelude: Sequence[Token], parent: str = "") -> str:
@@ -340,7 +355,7 @@ def _arguments(simple: _Simple, depth: int) -> list[list[_Compound]]:
     for part in _parts(simple.arguments or ()):
         try:
             compounds = _compounds(part, depth + 1)
-            if any(simple.kind == "pseudo-element" for _, one in compounds for simple in one):
+            if _pseudo_elements(compounds):
                 raise _InvalidSelector
             found.append(compounds)
         except _InvalidSelector:

@@ -10,7 +10,6 @@ surroundings in which the element's own rules make something else of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -20,6 +19,7 @@ from typing import Any, Literal
 import tinycss2  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from exactquote.rendered.generated import Written, written_by
 from exactquote.rendered.style_media import (
     DARK,
     DESKTOP,
@@ -30,7 +30,7 @@ from exactquote.rendered.style_media import (
     media,
     supported,
 )
-from exactquote.rendered.style_selectors import Specificity, nesting, selectors
+from exactquote.rendered.style_selectors import Selector, Specificity, nesting, selectors
 from exactquote.rendered.style_values import CSS_WIDE, DECIDING, NOTHING, Declared, declared
 
 Token = Any
@@ -42,11 +42,6 @@ Surrounding = Literal["phone", "print", "dark", "state"]
 NESTED_RULES_MAX = 20
 
 
-_CONTENT = re.compile(
-    r"(?<![\w-])content\s*:((?:[^;}\"']|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')+)"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Look:
     """What CSS does to one element, as computed on a desktop screen at rest.
@@ -54,6 +49,7 @@ class Look:
     `None` means that no rule speaks of it: the element looks as its tag does by itself, and
     white space is treated as in its parent. `hidden` is `visibility: hidden`, inherited.
     `clipped` and `transformed` are notes: browsers match such text, in its own case.
+    `initial` says that a rule is for its `::first-letter`.
     """
 
     display: Display | None = None
@@ -64,6 +60,7 @@ class Look:
     content_visibility: ContentVisibility | None = None
     clipped: bool = False
     transformed: bool = False
+    initial: bool = False
     differs: tuple[Surrounding, ...] = ()
 
     @property
@@ -102,7 +99,7 @@ class Sheet:
     """A style sheet reduced to what decides: rules in their order, found by a name they need.
 
     `skipped` are selectors that can't be matched here; their rules are not applied.
-    `generated` are the words that `content` writes, whatever the selector.
+    `written` is what it writes into a page.
     """
 
     rules: tuple[Rule, ...]
@@ -110,7 +107,7 @@ class Sheet:
     layers: tuple[tuple[str, ...], ...]
     imports: tuple[Import, ...]
     skipped: tuple[str, ...]
-    generated: frozenset[str] = frozenset()
+    written: Written = field(default_factory=Written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +140,8 @@ def sheet(css: str, *, media: str = "", layer: str | None = None) -> Sheet:
         layers=tuple(reader.layers),
         imports=tuple(reader.imports),
         skipped=tuple(dict.fromkeys(reader.skipped)),
-        generated=frozenset(_generated(css)),
+        written=written_by(css),
     )
-
-
-def _generated(css: str) -> Iterator[str]:
-    for found in _CONTENT.finditer(css):
-        parts = tinycss2.parse_component_value_list(found[1], skip_comments=True)
-        text = "".join(part.value for part in parts if part.type == "string")
-        if text.strip():
-            yield text
 
 
 def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet]) -> Styles:
@@ -172,6 +161,7 @@ def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet]) -> Styles:
             values.get("content-visibility"),
             values.get("clip") == "clipped",
             values.get("text-transform") == "changed",
+            "initial-letter" in values,
             page.differs.get(mem_id, ()),
         )
         for mem_id, values in page.values.items()
@@ -256,6 +246,9 @@ class _Reader:
                         where.parent,
                     ),
                 )
+        elif _is_of_first_letter(rule.prelude):
+            found, _ = selectors(rule.prelude, where.parent, "first-letter")
+            self._keep(found, _FIRST_LETTER, NOTHING, where)
         elif decides:
             declarations = tinycss2.parse_blocks_contents(rule.content, True, True)
             kept = [one for one in declarations if one.type == "declaration"]
@@ -269,6 +262,11 @@ class _Reader:
             return
         found, skipped = selectors(prelude, parent)
         self.skipped.extend(skipped)
+        self._keep(found, normal, important, where)
+
+    def _keep(
+        self, found: Sequence[Selector], normal: Declared, important: Declared, where: _Where
+    ) -> None:
         for one in found:
             if one.holds & where.holds:
                 rule = Rule(
@@ -331,6 +329,10 @@ class _Reader:
             self.imports.append(Import(url, " ".join(one.serialize() for one in rest), layer))
 
 
+def _is_of_first_letter(prelude: Sequence[Token]) -> bool:
+    return any(one.type == "ident" and one.lower_value == "first-letter" for one in prelude)
+
+
 # --- one page ---------------------------------------------------------------------------
 
 _UNSEEN = """
@@ -364,6 +366,7 @@ _INITIAL = {
     "clip": "clear",
     "text-transform": "none",
 }
+_FIRST_LETTER: Declared = MappingProxyType({"initial-letter": "set"})
 _POPPED_UP: Declared = MappingProxyType({"position": "out"})
 _NOT_POPPED_UP: Declared = MappingProxyType({"position": "out", "display": "none"})
 _HIDDEN: Declared = MappingProxyType({"display": "none"})
@@ -655,6 +658,7 @@ def _look(
     content_visibility: Any,
     clipped: bool,
     transformed: bool,
+    initial: bool,
     differs: tuple[Surrounding, ...],
 ) -> Look:
     return Look(
@@ -666,5 +670,6 @@ def _look(
         content_visibility,
         clipped,
         transformed,
+        initial,
         differs,
     )

@@ -1,0 +1,250 @@
+"""Turns style sheets and tags into the words that a browser writes into a page by itself.
+
+Firefox meets them as it searches: what `content` says, the marks of lists, the labels of form
+fields. Where a browser fills something in, a sign that no text has stands for it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import tinycss2  # type: ignore[import-untyped]
+from selectolax.lexbor import LexborHTMLParser
+
+Token = Any
+
+# They stand for any run of figures, of letters and figures, of quotation marks.
+FIGURES, LETTERS, QUOTES = "\ufdd0", "\ufdd1", "\ufdd2"
+_FILLED_IN = frozenset(FIGURES + LETTERS + QUOTES)
+_QUOTE_SIGNS = frozenset("'\"«»‹›「」『』《》〈〉")
+
+_VALUE = r"\s*:((?:[^;}\"']|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')+)"
+_CONTENT = re.compile(rf"(?<![\w-])content{_VALUE}")
+_LIST_STYLE = re.compile(rf"(?<![\w-])list-style(?:-type)?{_VALUE}")
+_CUSTOM = re.compile(rf"(?<![\w-])(--[\w-]+){_VALUE}")
+_COUNTER_STYLE = re.compile(r"@counter-style\s+[\w-]+\s*\{([^}]*)\}")
+_DESCRIPTOR = re.compile(rf"(?<![\w-])(prefix|suffix|symbols|additive-symbols){_VALUE}")
+_COUNTED = re.compile(r"(?<![\w-])counter-(?:reset|set|increment)\s*:[^;}]*\blist-item\b")
+_ITEMS = re.compile(r"(?<![\w-])display\s*:[^;}]*\blist-item\b")
+
+_BULLETS = frozenset({"disc", "circle", "square", "disclosure-open", "disclosure-closed"})
+_FIGURES = frozenset({"decimal", "decimal-leading-zero"})
+_NO_MARKS = frozenset(
+    "none inside outside initial inherit unset revert revert-layer important".split()
+)
+_VARIABLES_DEEP_MAX = 4
+_TEXTS_MAX = 4096
+
+# In English: which language a reader's browser speaks isn't known.
+_LABELS: Mapping[str, tuple[str, ...]] = {
+    "submit": ("Submit", "Submit Query"),
+    "reset": ("Reset",),
+    "file": ("Choose File", "No file chosen", "Browse…", "No file selected."),
+    "date": ("mm / dd / yyyy",),
+    "datetime-local": ("mm / dd / yyyy", "-- : -- --"),
+    "time": ("-- : -- --",),
+}
+_LABELLED = "input, textarea, option, optgroup, details"
+_HAS_LABELS = re.compile(r"<(?:input|textarea|option|optgroup|details)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one style sheet writes, whatever the selector.
+
+    Each text is what a `content` says, in its parts: words, or the name of an attribute or of
+    a custom property. `marks` says of lists, when the sheet speaks of them, what stands
+    before their items: bullets, figures or letters.
+    """
+
+    texts: frozenset[tuple[tuple[str, str], ...]] = frozenset()
+    properties: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    marks: frozenset[str] = frozenset()
+
+
+def written_by(css: str) -> Written:
+    """What a style sheet may write into a page."""
+    texts = {parts for found in _CONTENT.finditer(css) if (parts := _parts(found[1]))}
+    marks = set()
+    for found in _LIST_STYLE.finditer(css):
+        kinds, words = _marks(found[1])
+        marks |= kinds
+        texts |= {(("words", word),) for word in words}
+    for found in _COUNTER_STYLE.finditer(css):
+        marks.add("letters")
+        texts |= {(("words", text),) for text in _counter_style(found[1])}
+    if _COUNTED.search(css):
+        marks.add("figures")
+    if _ITEMS.search(css):
+        marks.add("bullets")
+    properties: dict[str, set[str]] = {}
+    for found in _CUSTOM.finditer(css):
+        properties.setdefault(found[1], set()).add(found[2])
+    return Written(
+        frozenset(texts),
+        {name: frozenset(values) for name, values in properties.items()},
+        frozenset(marks),
+    )
+
+
+def texts_of(sheets: Sequence[Written], tree: LexborHTMLParser) -> frozenset[str]:
+    """The texts that style sheets may write into one page, with what its attributes say."""
+    properties: dict[str, frozenset[str]] = {}
+    for one in sheets:
+        for name, values in one.properties.items():
+            properties[name] = properties.get(name, frozenset()) | values
+    found: set[str] = set()
+    for one in sheets:
+        for parts in one.texts:
+            found.update(_filled(parts, properties, tree, 0))
+    return frozenset(text for text in found if text.strip())
+
+
+def labels_of(html: str, tree: LexborHTMLParser) -> frozenset[str]:
+    """The texts that browsers write into the form fields of a page."""
+    if not _HAS_LABELS.search(html):
+        return frozenset()
+    found: set[str] = set()
+    for node in tree.css(_LABELLED):
+        attributes = node.attributes
+        found.update(attributes.get(name) or "" for name in ("placeholder", "label"))
+        if node.tag == "input" and not attributes.get("value"):
+            found.update(_LABELS.get((attributes.get("type") or "").lower(), ()))
+        elif node.tag == "details" and node.css_first("summary") is None:
+            found.add("Details")
+    return frozenset(text for text in found if text.strip())
+
+
+def may_hold(written: str, part: str) -> bool:
+    """Whether a written text may have a part in it; both folded."""
+    if _FILLED_IN.isdisjoint(written):
+        return part in written
+    # Where in the written text the part may have got to, character by character.
+    places = _with_skipped(range(len(written)), written)
+    for character in part:
+        on = (
+            at if written[at] in _FILLED_IN else at + 1
+            for at in places
+            if at < len(written) and _fits(written[at], character)
+        )
+        places = _with_skipped(on, written)
+    return bool(places)
+
+
+def _with_skipped(places: Any, written: str) -> set[int]:
+    """The places, and those behind what may be filled in with nothing."""
+    found = set()
+    for at in places:
+        found.add(at)
+        while at < len(written) and written[at] in _FILLED_IN:
+            at += 1
+            found.add(at)
+    return found
+
+
+def _fits(sign: str, character: str) -> bool:
+    if sign == FIGURES:
+        return character.isdigit()
+    if sign == LETTERS:
+        return character.isalnum()
+    if sign == QUOTES:
+        return character in _QUOTE_SIGNS
+    return sign == character
+
+
+def _parts(value: str) -> tuple[tuple[str, str], ...]:
+    tokens = tinycss2.parse_component_value_list(value, skip_comments=True)
+    return tuple(part for token in tokens if (part := _part(token)) is not None)
+
+
+def _part(token: Token) -> tuple[str, str] | None:
+    if token.type == "string":
+        return "words", token.value
+    if token.type == "ident" and token.lower_value in ("open-quote", "close-quote"):
+        return "words", QUOTES
+    if token.type != "function":
+        return None
+    arguments = [one for one in token.arguments if one.type not in ("whitespace", "comment")]
+    names = [one.value for one in arguments if one.type == "ident"]
+    if token.lower_name == "attr" and names:
+        return "attribute", names[0].lower()
+    if token.lower_name == "var" and names:
+        return "property", names[0]
+    if token.lower_name == "counter":
+        return "words", FIGURES if set(names[1:]) <= _FIGURES else LETTERS
+    if token.lower_name == "counters":
+        between = next((one.value for one in arguments if one.type == "string"), "")
+        sign = FIGURES if set(names[1:]) <= _FIGURES else LETTERS
+        # As deep as lists are nested.
+        return "words", between.join([sign] * 4)
+    return None
+
+
+def _filled(
+    parts: tuple[tuple[str, str], ...],
+    properties: Mapping[str, frozenset[str]],
+    tree: LexborHTMLParser,
+    depth: int,
+) -> Iterator[str]:
+    """The texts that parts make when attributes and custom properties are put in."""
+    choices: list[list[str]] = []
+    for kind, name in parts:
+        if kind == "words":
+            choices.append([name])
+        elif kind == "attribute":
+            values = {node.attributes.get(name) or "" for node in tree.css(f"[{name}]")}
+            choices.append(sorted(values))
+        elif depth < _VARIABLES_DEEP_MAX:
+            texts: set[str] = set()
+            for value in properties.get(name, ()):
+                inner = _parts(value)
+                texts.update(_filled(inner, properties, tree, depth + 1) if inner else ())
+            choices.append(sorted(texts))
+    if len(choices) == 1:
+        yield from choices[0]
+        return
+    if math.prod(max(1, len(one)) for one in choices) > _TEXTS_MAX:
+        # Too many to put together: each part is looked at by itself.
+        for one in choices:
+            yield from one
+        return
+    for chosen in product(*(one or [""] for one in choices)):
+        yield "".join(chosen)
+
+
+def _marks(value: str) -> tuple[set[str], list[str]]:
+    """What marks a `list-style` asks for, and the words of them that it has itself."""
+    kinds: set[str] = set()
+    words = []
+    for token in tinycss2.parse_component_value_list(value, skip_comments=True):
+        if token.type == "string":
+            words.append(token.value)
+        elif token.type == "function" and token.lower_name != "url":
+            kinds.add("letters")
+        elif token.type == "ident":
+            name = token.lower_value
+            if name in _BULLETS:
+                kinds.add("bullets")
+            elif name in _FIGURES:
+                kinds.add("figures")
+            elif name not in _NO_MARKS:
+                kinds.add("letters")
+    return kinds, words
+
+
+def _counter_style(block: str) -> Iterator[str]:
+    """The marks of a `@counter-style`, with what stands around each."""
+    found: dict[str, list[str]] = {}
+    for name, value in _DESCRIPTOR.findall(block):
+        tokens = tinycss2.parse_component_value_list(value, skip_comments=True)
+        found[name] = [t.value for t in tokens if t.type in ("string", "ident")]
+    before = "".join(found.get("prefix", ()))
+    after = "".join(found.get("suffix", ()))
+    symbols = [*found.get("symbols", ()), *found.get("additive-symbols", ()), LETTERS]
+    for symbol in symbols:
+        yield f"{before}{symbol}{after}"
