@@ -46,7 +46,8 @@ def rows() -> list[dict[str, Any]]:
 
 def page_of(row: dict[str, Any]) -> Page:
     html = PAGE.format(row["html"])
-    sheets = [sheet(css) for css in re.findall(r"<style[^>]*>(.*?)</style>", html, re.DOTALL)]
+    head = row.get("head", "") + html
+    sheets = [sheet(css) for css in re.findall(r"<style[^>]*>(.*?)</style>", head, re.DOTALL)]
     return read_page(html, doc="case", path="case.html", sheets=sheets)
 
 

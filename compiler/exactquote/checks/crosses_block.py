@@ -25,6 +25,7 @@ _CUTS = {
     "embed": "an embedded element",
     "hidden": "hidden text",
     "float": "a floating element",
+    "eaten": "a space that a style sheet writes",
     "inline-block": "an inline block",
 }
 

@@ -87,6 +87,7 @@ def _in_runs(page: Page, directive: Directive, span: Span) -> bool:
         return first is last and first.kind <= Kind.CHROME and text == directive.start
     between = page.runs[page.run_at(span.start) : page.run_at(span.end - 1) + 1]
     seen = all(run.kind in (Kind.TEXT, Kind.CHROME, Kind.ALT) for run in between)
+    seen = seen and all(run.closed == first.closed for run in between)
     if not seen or any(run.joint not in ("block", "br", "img") for run in between[:-1]):
         # Browsers differ in what of other text, shown or not, their range holds.
         return False

@@ -6,6 +6,7 @@ goes back too little after half a match, or never ends.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from exactquote.deeplink.directive import Directive
@@ -13,7 +14,7 @@ from exactquote.deeplink.query import Query, back_over_blanks, collapse, on_over
 from exactquote.deeplink.views import view
 from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
-from exactquote.rendered.generated import may_hold
+from exactquote.rendered.generated import is_filled_in, may_hold
 from exactquote.rendered.page import CUT, Kind, Page
 
 # What a browser writes before the items of a list: "1.", "•", and where a page asks for it,
@@ -67,19 +68,23 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     if page.bulleted and any(part and _is_mark(part, page) for part in met_first):
         return True
     bare = not (directive.end or directive.prefix or directive.suffix)
-    if bare and not page.generated:
+    if bare and not (page.generated or page.labels):
         return False
     parts = [directive.prefix or directive.start]
     if directive.end and directive.suffix:
         parts.append(directive.end)
     wanted = [fold_text(collapse(part), WIDE).text for part in parts]
-    generated, written = _written(page)
+    by_sheets, by_browsers, filled_in = _written(page)
     if bare:
-        # The marks of a `<q>` are found even by themselves.
-        return wanted[0] in generated and not wanted[0].isalnum()
+        # Chromium finds the labels of fields, and quotation marks are found by themselves.
+        if any(wanted[0] in text for text in by_browsers):
+            return True
+        marks = wanted[0] in by_sheets or any(may_hold(text, wanted[0]) for text in filled_in)
+        return marks and not wanted[0].isalnum()
     # Behind the start it may meet the end there, which it takes although its range can't.
     end = fold_text(collapse(directive.end), WIDE).text
     behind = [*wanted, end] if end else wanted
+    written = itertools.chain(by_sheets, by_browsers)
     if any(may_hold(text, part) for text in written for part in behind):
         return True
     for run in page.runs:
@@ -90,15 +95,19 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     return False
 
 
-def _written(page: Page) -> tuple[frozenset[str], frozenset[str]]:
-    """What style sheets may write into a page, and that with the labels of fields; folded."""
-    made: tuple[frozenset[str], frozenset[str]] | None = page.views.get("written")
+def _written(page: Page) -> tuple[frozenset[str], ...]:
+    """What style sheets may write into a page, what browsers write into its fields, folded.
+
+    Third those texts of style sheets in which something is filled in.
+    """
+    made: tuple[frozenset[str], ...] | None = page.views.get("written")
     if made is None:
-        generated, labels = (
+        by_sheets, by_browsers = (
             frozenset(fold_text(collapse(text), WIDE).text for text in texts)
             for texts in (page.generated, page.labels)
         )
-        made = page.views["written"] = (generated, generated | labels)
+        filled_in = frozenset(filter(is_filled_in, by_sheets))
+        made = page.views["written"] = (by_sheets, by_browsers, filled_in)
     return made
 
 
@@ -106,7 +115,7 @@ def _is_mark(part: str, page: Page) -> bool:
     if len(part) > _MARK_CHARS_MAX:
         return False
     folded = fold_text(part, WIDE).text
-    if page.lettered and _LETTERED_MARK.fullmatch(folded):
+    if page.lettered and any(map(_LETTERED_MARK.fullmatch, (part, folded))):
         return True
     number = _NUMBER_MARK.fullmatch(folded)
     if number is None:

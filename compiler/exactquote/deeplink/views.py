@@ -39,7 +39,7 @@ class Profile:
 
 _SOFT = frozenset(
     "br img button ruby svg math input embed other inline-block float hidden invisible styled"
-    " mixed".split()
+    " mixed eaten".split()
 )
 PROFILES: dict[Name, Profile] = {
     "any": Profile("any", WIDE, frozenset(Kind), _SOFT, True),

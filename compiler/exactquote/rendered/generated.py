@@ -49,8 +49,10 @@ _LABELS: Mapping[str, tuple[str, ...]] = {
     "datetime-local": ("mm / dd / yyyy", "-- : -- --"),
     "time": ("-- : -- --",),
 }
-_LABELLED = "input, textarea, option, optgroup, details"
-_HAS_LABELS = re.compile(r"<(?:input|textarea|option|optgroup|details)\b", re.IGNORECASE)
+_LABELLED = "input, textarea, option, optgroup, details, video, audio"
+_HAS_LABELS = re.compile(
+    r"<(?:input|textarea|option|optgroup|details|video|audio)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,15 @@ def written_by(css: str) -> Written:
         marks.add("figures")
     if _ITEMS.search(css):
         marks.add("bullets")
+    return Written(frozenset(texts), properties_of(css), frozenset(marks))
+
+
+def properties_of(css: str) -> Mapping[str, frozenset[str]]:
+    """Every value that a sheet, or the declarations of one element, give to custom properties."""
     properties: dict[str, set[str]] = {}
     for found in _CUSTOM.finditer(css):
         properties.setdefault(found[1], set()).add(found[2])
-    return Written(
-        frozenset(texts),
-        {name: frozenset(values) for name, values in properties.items()},
-        frozenset(marks),
-    )
+    return {name: frozenset(values) for name, values in properties.items()}
 
 
 def texts_of(sheets: Sequence[Written], tree: LexborHTMLParser) -> frozenset[str]:
@@ -115,14 +118,21 @@ def labels_of(html: str, tree: LexborHTMLParser) -> frozenset[str]:
         found.update(attributes.get(name) or "" for name in ("placeholder", "label"))
         if node.tag == "input" and not attributes.get("value"):
             found.update(_LABELS.get((attributes.get("type") or "").lower(), ()))
+        elif node.tag in ("video", "audio"):
+            found.add("No video with supported format and MIME type found.")
         elif node.tag == "details" and node.css_first("summary") is None:
             found.add("Details")
     return frozenset(text for text in found if text.strip())
 
 
+def is_filled_in(written: str) -> bool:
+    """Whether a written text has a part that the browser fills in."""
+    return not _FILLED_IN.isdisjoint(written)
+
+
 def may_hold(written: str, part: str) -> bool:
     """Whether a written text may have a part in it; both folded."""
-    if _FILLED_IN.isdisjoint(written):
+    if not is_filled_in(written):
         return part in written
     # Where in the written text the part may have got to, character by character.
     places = _with_skipped(range(len(written)), written)

@@ -23,7 +23,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from exactquote.rendered.folds import CHROMIUM, fold_text
 from exactquote.rendered.generated import labels_of, texts_of
 from exactquote.rendered.hazards import hazards
-from exactquote.rendered.styles import Look, Sheet, Styles, apply
+from exactquote.rendered.styles import Beside, Look, Sheet, Styles, apply
 
 # Between two runs in `Page.text`. An HTML parser never yields NUL, so no quote can hold it.
 CUT = "\x00"
@@ -92,6 +92,8 @@ class Run(NamedTuple):
     """Where inline elements with a button or the like in them end, as offsets into the text."""
     row: int = 0
     """Which row of a table holds the run; 0 for none."""
+    worn: tuple[int, ...] = ()
+    """Where a letter stands right before that a style sheet writes, as offsets into the text."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,12 @@ class Page:
         joint, spaced, opens, closes = "block", True, False, False
         unseen_end = 0
         for run in self.runs:
+            found.extend(run.worn)
+            if joint == "eaten" and last is not None:
+                # Chromium leaves out the space here, and takes what stands around for a word.
+                if not self._breaks(last.end - 1, run.start):
+                    found += (last.end, run.start)
+                spaced = False
             opens, closes = opens or run.opens, closes or run.closes
             if run.kind in (Kind.HIDDEN, Kind.ALT):
                 apart = joint != "invisible" or spaced or run.space_before
@@ -147,9 +155,13 @@ class Page:
                 # What isn't rendered at all leaves the words side by side; beside anything
                 # else the space has to stand at the very rim.
                 unseen = joint == "hidden"
-                if not (spaced or (run.space_before and (unseen or not opens))):
+                if joint != "eaten" and not (
+                    spaced or (run.space_before and (unseen or not opens))
+                ):
                     found.append(last.end)
-                if not (run.space_before or (spaced and (unseen or not closes))):
+                if joint != "eaten" and not (
+                    run.space_before or (spaced and (unseen or not closes))
+                ):
                     found.append(run.start)
             last, joint, spaced = run, run.joint, run.space_after
             opens = closes = False
@@ -330,6 +342,9 @@ class _Walk:
         # Open elements that don't cut, each with whether one in it did.
         self._inlines: list[bool] = []
         self._resumed: list[int] = []
+        self._worn: list[int] = []
+        # What a style sheet wrote right before, until text of the page follows.
+        self._beside: Beside = ""
         self._tag = "body"
         self._main = 0
         self._closed = 0
@@ -461,8 +476,12 @@ class _Walk:
         if tag in _EMBEDDED:
             self._kind = Kind.HIDDEN
         mark_end = self._mark_end() if tag == "sup" else None
+        if look is not None:
+            self._write_beside(look.before)
 
         def leave() -> None:
+            if look is not None:
+                self._write_beside(look.after)
             if mark_end is not None:
                 mark_end()
             if joint:
@@ -499,7 +518,10 @@ class _Walk:
                     self._cut("br")
                 self._text(line)
             return
-        if self._transformed and self._is_recast(raw):
+        if self._beside and raw:
+            self._meet(raw)
+        if "\r" in raw or (self._transformed and self._is_recast(raw)):
+            # A carriage return, which only a reference can write, is no white space to WebKit.
             self._recast = True
         if self._pre:
             if self._length or raw.strip():
@@ -521,6 +543,32 @@ class _Walk:
                 return
         self._pieces.append(text)
         self._length += len(text)
+
+    def _write_beside(self, beside: Beside) -> None:
+        """Take in what the text of a pseudo-element does to the text around it."""
+        if beside == "out":
+            self._cut("float")
+        elif beside == "block":
+            self._cut("eaten")
+            self._inlines = [True] * len(self._inlines)
+        elif beside:
+            self._beside = beside
+
+    def _meet(self, text: str) -> None:
+        """Text of the page follows what a style sheet wrote."""
+        beside, self._beside = self._beside, ""
+        blank = text[0] in _RIM
+        if self._length:
+            ends = self._pieces[-1][-1] in _RIM
+        else:
+            last = self.runs[-1] if self.runs else None
+            open_line = last is not None and last.joint not in ("block", "br", "eaten")
+            ends = self._gap or self._space_before or not open_line or self.runs[-1].space_after
+        if "space" in beside and blank and not ends and not self._pre:
+            # The page's space is dropped behind it, and with it that which Chromium searches.
+            self._cut("eaten")
+        elif "letter" in beside and not blank:
+            self._worn.append(self._length)
 
     def _open_inline(self, undo: Any) -> Any:
         """Note an element that doesn't cut; returns what to do when it is left."""
@@ -577,6 +625,8 @@ class _Walk:
 
     def _cut(self, joint: str) -> None:
         """End the run here. Of several cuts in a row the block wins, then the mixture."""
+        if joint in ("block", "br"):
+            self._beside = ""
         if not self._length:
             self._gap = self._gap or self._space_before
             self._space_before = False
@@ -631,6 +681,7 @@ class _Walk:
                     if lead < at < lead + len(text)
                 ),
                 self._row,
+                tuple(start + at - lead for at in self._worn if lead <= at < lead + len(text)),
             )
         )
         self._opens = self._closes = False
@@ -642,6 +693,7 @@ class _Walk:
         self._length = 0
         self._marks = []
         self._resumed = []
+        self._worn = []
         self._recast = False
         self._space_before = False
         self._gap = space
@@ -653,7 +705,7 @@ class _Walk:
         last = self.runs[-1]
         if last.joint == joint or last.joint == "block":
             return
-        self.runs[-1] = last._replace(joint="block" if joint == "block" else "mixed")
+        self.runs[-1] = last._replace(joint=_stronger(last.joint, joint))
 
     def _anchor(self) -> str:
         best = self._heading
@@ -741,7 +793,7 @@ def _kind(tag: str) -> Kind:
 def _stronger(first: str, second: str) -> str:
     if first == second:
         return first
-    return "block" if "block" in (first, second) else "mixed"
+    return next((one for one in ("block", "eaten") if one in (first, second)), "mixed")
 
 
 def _kind_by_look(look: Look) -> Kind:

@@ -8,9 +8,11 @@ so an older fallback before it stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+
+import tinycss2  # type: ignore[import-untyped]
 
 Token = Any
 """A tinycss2 node; the library carries no types."""
@@ -114,7 +116,7 @@ _ALL = (
 DECIDING = frozenset(
     {
         *_SINGLE,
-        *("display", "white-space", "white-space-collapse", "text-transform", "all"),
+        *("display", "white-space", "white-space-collapse", "text-transform", "content", "all"),
         *("clip", "clip-path", "-webkit-clip-path", "overflow"),
     }
 )
@@ -140,8 +142,10 @@ def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
             value = _keyword(words)
             if value in CSS_WIDE:
                 into.update(dict.fromkeys(_ALL, value))
+        elif name == "content":
+            into["content"] = "replaced" if _is_picture(words[:1]) else "none"
         elif name in DECIDING:
-            value = _value(name, words)
+            value = _value(name, words) or _variable(words)
             if value:
                 into["white-space" if name == "white-space-collapse" else name] = value
     clip = _clip(clipping)
@@ -149,6 +153,109 @@ def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
         values[1 if clip_important else 0]["clip"] = clip
     normal, important = values
     return normal or NOTHING, important or NOTHING
+
+
+VARIABLE = "\0"
+"""Begins a value that custom properties decide; its tokens follow as they are written."""
+# What hides text, or keeps it from its neighbours, is taken for granted where sheets differ.
+_WORST = ("none", "hidden", "pre", "pre-line", "side", "out", "changed")
+_VARIABLES_DEEP_MAX = 4
+
+
+def _variable(words: Sequence[Token]) -> str:
+    return VARIABLE + tinycss2.serialize(words) if any(map(_is_variable, words)) else ""
+
+
+def _is_variable(word: Token) -> bool:
+    return bool(word.type == "function" and word.lower_name == "var")
+
+
+def resolved(name: str, value: str, properties: Mapping[str, Iterable[str]]) -> str:
+    """The normalised value of a property that custom properties decide, "" for none.
+
+    `properties` are all values that are given to each anywhere: of several the one is taken
+    that hides most.
+    """
+    found = set(_resolved(name, value.removeprefix(VARIABLE), properties, 0)) - {""}
+    return next((one for one in _WORST if one in found), min(found, default=""))
+
+
+def _resolved(
+    name: str, text: str, properties: Mapping[str, Iterable[str]], depth: int
+) -> Iterator[str]:
+    words = [
+        token
+        for token in tinycss2.parse_component_value_list(text, skip_comments=True)
+        if token.type != "whitespace"
+    ]
+    at = next((n for n, word in enumerate(words) if _is_variable(word)), None)
+    if at is None:
+        yield _value(name, words)
+        return
+    if depth >= _VARIABLES_DEEP_MAX:
+        return
+    named, _, fallback = tinycss2.serialize(words[at].arguments).partition(",")
+    for one in (*properties.get(named.strip(), ()), *filter(None, [fallback.strip()])):
+        parts = (tinycss2.serialize(words[:at]), one, tinycss2.serialize(words[at + 1 :]))
+        yield from _resolved(name, " ".join(parts), properties, depth + 1)
+
+
+def _is_picture(words: Sequence[Token]) -> bool:
+    """Whether a `content` puts a picture in the place of an element, as strings can't."""
+    if words and words[0].type == "function":
+        return words[0].lower_name not in ("attr", "var", "counter", "counters")
+    return bool(words) and words[0].type == "url"
+
+
+def declared_of(pseudo_element: str, declarations: Iterable[Token]) -> tuple[Declared, Declared]:
+    """The same of a pseudo-element, under names of its own: `before-content`, `before-float`."""
+    values: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for declaration in declarations:
+        name = declaration.lower_name
+        into = values[1 if declaration.important else 0]
+        words = [t for t in declaration.value if t.type not in ("whitespace", "comment")]
+        if pseudo_element == "first-letter":
+            into["first-letter"] = "set"
+        elif name == "content":
+            into[f"{pseudo_element}-content"] = _content(words)
+        elif name in ("display", "float", "position"):
+            value = _value(name, words)
+            if value:
+                into[f"{pseudo_element}-{name}"] = "inline" if value in CSS_WIDE else value
+    normal, important = values
+    return normal or NOTHING, important or NOTHING
+
+
+def _content(words: Sequence[Token]) -> str:
+    """What a `content` ends with: "attr:" and a name where an attribute decides, else as
+    `ending` says; "none" where nothing is made.
+    """
+    if _keyword(words) in ("none", "normal", "") and len(words) == 1 and words[0].type == "ident":
+        return "none" if _keyword(words) in ("none", "normal", *CSS_WIDE) else "sign"
+    last = "empty"
+    for word in words:
+        if word.type == "literal" and word.value == "/":
+            # What follows is read aloud, not shown.
+            break
+        if word.type == "string":
+            last = ending(word.value) if word.value else last
+        elif word.type == "function" and word.lower_name == "attr":
+            names = [one.lower_value for one in word.arguments if one.type == "ident"]
+            last = f"attr:{names[0]}" if names else "unknown"
+        elif word.type == "function" and word.lower_name in ("counter", "counters", "var"):
+            last = "unknown"
+        else:
+            last = "sign"
+    return last
+
+
+def ending(text: str) -> str:
+    """How a text ends that a style sheet writes: "empty", "space", "letter" or "sign"."""
+    if not text:
+        return "empty"
+    if text[-1] in " \t\n\r\f":
+        return "space"
+    return "letter" if text[-1].isalnum() else "sign"
 
 
 def _value(name: str, words: Sequence[Token]) -> str:

@@ -10,7 +10,7 @@ surroundings in which the element's own rules make something else of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from typing import Any, Literal
 import tinycss2  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from exactquote.rendered.generated import Written, written_by
+from exactquote.rendered.generated import Written, properties_of, written_by
 from exactquote.rendered.style_media import (
     DARK,
     DESKTOP,
@@ -31,12 +31,25 @@ from exactquote.rendered.style_media import (
     supported,
 )
 from exactquote.rendered.style_selectors import Selector, Specificity, nesting, selectors
-from exactquote.rendered.style_values import CSS_WIDE, DECIDING, NOTHING, Declared, declared
+from exactquote.rendered.style_values import (
+    CSS_WIDE,
+    DECIDING,
+    NOTHING,
+    VARIABLE,
+    Declared,
+    declared,
+    declared_of,
+    ending,
+    resolved,
+)
 
 Token = Any
 Display = Literal["none", "inline", "cut-soft", "block", "contents"]
 WhiteSpace = Literal["normal", "pre", "pre-line"]
 ContentVisibility = Literal["visible", "auto", "hidden"]
+Beside = Literal["", "letter", "space", "letter or space", "out", "block"]
+"""What a pseudo-element is to the text beside it: a letter or a space that touches it, a box
+out of the flow, or one that breaks the line."""
 Surrounding = Literal["phone", "print", "dark", "state"]
 
 NESTED_RULES_MAX = 20
@@ -49,7 +62,8 @@ class Look:
     `None` means that no rule speaks of it: the element looks as its tag does by itself, and
     white space is treated as in its parent. `hidden` is `visibility: hidden`, inherited.
     `clipped` and `transformed` are notes: browsers match such text, in its own case.
-    `initial` says that a rule is for its `::first-letter`.
+    `initial` says that a rule is for its `::first-letter`; `before` and `after` say what its
+    `::before` and `::after` do to the text around them.
     """
 
     display: Display | None = None
@@ -61,6 +75,8 @@ class Look:
     clipped: bool = False
     transformed: bool = False
     initial: bool = False
+    before: Beside = ""
+    after: Beside = ""
     differs: tuple[Surrounding, ...] = ()
 
     @property
@@ -147,13 +163,15 @@ def sheet(css: str, *, media: str = "", layer: str | None = None) -> Sheet:
 def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet]) -> Styles:
     """The look of every element that a rule, its own style or the browser's defaults touch."""
     page = _Page(tree)
+    for one in sheets:
+        page.name_properties(one.written.properties)
     matched = _match(tree, page, sheets)
     _cascade(page, matched)
     _settle(page)
     _inherit(page)
     looks = {
         mem_id: _look(
-            values.get("display"),
+            "none" if values.get("content") == "replaced" else values.get("display"),
             values.get("float") == "side",
             values.get("position") == "out",
             values.get("visibility") == "hidden",
@@ -161,7 +179,9 @@ def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet]) -> Styles:
             values.get("content-visibility"),
             values.get("clip") == "clipped",
             values.get("text-transform") == "changed",
-            "initial-letter" in values,
+            "first-letter" in values,
+            _beside(values, "before", page.nodes[mem_id]),
+            _beside(values, "after", page.nodes[mem_id]),
             page.differs.get(mem_id, ()),
         )
         for mem_id, values in page.values.items()
@@ -246,10 +266,7 @@ class _Reader:
                         where.parent,
                     ),
                 )
-        elif _is_of_first_letter(rule.prelude):
-            found, _ = selectors(rule.prelude, where.parent, "first-letter")
-            self._keep(found, _FIRST_LETTER, NOTHING, where)
-        elif decides:
+        elif decides or _pseudo_elements(rule.prelude):
             declarations = tinycss2.parse_blocks_contents(rule.content, True, True)
             kept = [one for one in declarations if one.type == "declaration"]
             self._add(rule.prelude, where.parent, kept, where)
@@ -257,6 +274,10 @@ class _Reader:
     def _add(
         self, prelude: Sequence[Token], parent: str, declarations: list[Token], where: _Where
     ) -> None:
+        for name in _pseudo_elements(prelude):
+            own = declared_of(name, declarations)
+            if own[0] or own[1]:
+                self._keep(selectors(prelude, parent, name)[0], *own, where)
         normal, important = declared(declarations)
         if not normal and not important:
             return
@@ -329,8 +350,8 @@ class _Reader:
             self.imports.append(Import(url, " ".join(one.serialize() for one in rest), layer))
 
 
-def _is_of_first_letter(prelude: Sequence[Token]) -> bool:
-    return any(one.type == "ident" and one.lower_value == "first-letter" for one in prelude)
+def _pseudo_elements(prelude: Sequence[Token]) -> frozenset[str]:
+    return _PSEUDO_ELEMENTS & {one.lower_value for one in prelude if one.type == "ident"}
 
 
 # --- one page ---------------------------------------------------------------------------
@@ -366,7 +387,8 @@ _INITIAL = {
     "clip": "clear",
     "text-transform": "none",
 }
-_FIRST_LETTER: Declared = MappingProxyType({"initial-letter": "set"})
+_PSEUDO_ELEMENTS = frozenset({"before", "after", "first-letter"})
+_KEPT_SPACE: Declared = MappingProxyType({"white-space": "pre"})
 _POPPED_UP: Declared = MappingProxyType({"position": "out"})
 _NOT_POPPED_UP: Declared = MappingProxyType({"position": "out", "display": "none"})
 _HIDDEN: Declared = MappingProxyType({"display": "none"})
@@ -391,8 +413,14 @@ class _Page:
         self.inline: dict[int, tuple[Declared, Declared]] = {}
         self.values: dict[int, dict[str, str]] = {}
         self.differs: dict[int, tuple[Surrounding, ...]] = {}
+        self.properties: dict[str, set[str]] = {}
         for node in tree.css("*"):
             self._take(node, node.mem_id, node.tag or "")
+
+    def name_properties(self, properties: Mapping[str, Iterable[str]]) -> None:
+        """Take in values of custom properties, wherever they are given."""
+        for name, values in properties.items():
+            self.properties.setdefault(name, set()).update(values)
 
     def _take(self, node: LexborNode, mem_id: int, tag: str) -> None:
         self.nodes[mem_id] = node
@@ -412,6 +440,8 @@ class _Page:
             self.defaults[mem_id] = {**self.defaults.get(mem_id, NOTHING), **defaults}
         style = attributes.get("style")
         if style:
+            if "--" in style:
+                self.name_properties(properties_of(style))
             own = _inline(style)
             if own[0] or own[1]:
                 self.inline[mem_id] = own
@@ -421,6 +451,8 @@ def _attribute_defaults(tag: str, attributes: Mapping[str, str | None]) -> Decla
     """What browsers make of attributes, unless a rule says otherwise."""
     if tag == "dialog" or "popover" in attributes:
         return _POPPED_UP if tag == "dialog" and "open" in attributes else _NOT_POPPED_UP
+    if attributes.get("contenteditable") == "plaintext-only":
+        return _KEPT_SPACE
     if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":
         return _HIDDEN
     if tag == "input" and (attributes.get("type") or "").lower() == "hidden":
@@ -505,6 +537,11 @@ def _cascade(page: _Page, matched: tuple[dict[int, list[Rule]], dict[int, list[R
             important.get(mem_id, ()),
         )
         values = _winners(*parts, DESKTOP)
+        for name, value in list(values.items()):
+            if value[:1] == VARIABLE:
+                values[name] = resolved(name, value, page.properties)
+                if not values[name]:
+                    del values[name]
         rules = [*parts[1], *parts[3]]
         if any(rule.holds != EVERYWHERE for rule in rules):
             here = _effect(values, tag)
@@ -645,6 +682,26 @@ def _inherit(page: _Page) -> None:
                 page.values.setdefault(mem_id, {})[name] = value
 
 
+def _beside(values: Mapping[str, str], side: str, node: LexborNode) -> Beside:
+    content = values.get(f"{side}-content", "none")
+    display = values.get(f"{side}-display", "inline")
+    if content.startswith("attr:"):
+        content = ending(node.attributes.get(content.removeprefix("attr:")) or "")
+    if "none" in (content, display):
+        return ""
+    floats = values.get(f"{side}-float") == "side"
+    if floats or values.get(f"{side}-position") == "out":
+        return "" if content == "empty" else "out"
+    if display in ("block", "flex"):
+        return "block"
+    if content == "unknown":
+        return "letter" if display.startswith("inline-") else "letter or space"
+    if content == "letter":
+        return "letter"
+    # A box of its own keeps its white space to itself.
+    return "space" if content == "space" and not display.startswith("inline-") else ""
+
+
 _LOOKS = {"flex": "block", "inline-flex": "cut-soft", "inline-block": "cut-soft"}
 
 
@@ -659,6 +716,8 @@ def _look(
     clipped: bool,
     transformed: bool,
     initial: bool,
+    before: Beside,
+    after: Beside,
     differs: tuple[Surrounding, ...],
 ) -> Look:
     return Look(
@@ -671,5 +730,7 @@ def _look(
         clipped,
         transformed,
         initial,
+        before,
+        after,
         differs,
     )
