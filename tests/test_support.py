@@ -52,6 +52,9 @@ def nearest(claim: str, quote: str, language: str = "en") -> Judged:
 
 # language, claim, passage
 SUPPORTED = [
+    ("en", "Administrators can restore data.", "Only administrators can restore data."),
+    ("en", "The first match is used.", "Only the first match is used."),
+    ("en", "Files are split before the upload.", "Files must be split before the upload."),
     ("en", "The report is written by the gate.", "The gate writes a report."),
     ("en", "Reports have three columns.", "A report has 3 columns, and a title."),
     ("en", "Up to 1,000 entries are kept.", "At most 1000 entries are kept in the cache."),
@@ -143,6 +146,10 @@ SUPPORTED = [
 
 # language, claim, passage
 REFUSED = [
+    ("en", "Everyone can restore data.", "Only administrators can restore data."),
+    ("en", "Everybody can restore data.", "Only administrators can restore data."),
+    ("de", "Alle können Daten wiederherstellen.", "Nur Verwalter können Daten wiederherstellen."),
+    ("en", "Larger files can be uploaded.", "Larger files must be split before the upload."),
     ("en", "The site is published even if a citation is refused.",
      "The site refuses to publish a citation that it can't find."),
     ("en", "The gate starts without a key.", "The gate refuses to start without a key."),

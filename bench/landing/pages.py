@@ -44,12 +44,18 @@ _DENSE = {
 _INLINE = (
     "em strong code a span mark kbd q del ins sub small abbr cite bdi b"
     " a:href='#' span:class=up span:class=caps span:class=low bdo:dir=rtl span:dir=rtl span:lang=tr"
+    " a:class=arrow b:class=label b:class=tip code:class=pad span:class=broken span:class=aside"
 ).split()
 _STYLE = (
     ".up{text-transform:uppercase}.low{text-transform:lowercase}.caps{font-variant:small-caps}"
     ".none{display:none}.unseen{visibility:hidden}.ib{display:inline-block}.fl{float:left}"
     ".sr{position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0)}"
     ".keep{white-space:pre-wrap}.line{white-space:pre-line}.title{text-transform:capitalize}"
+    '.arrow::after{content:" →"}.label::after{content:": "}.tip::before{content:"Tip"}'
+    '.pad::before,.pad::after{content:" "}.broken::after{content:"";display:block}'
+    '.aside::before{content:"night";position:absolute}.drop::first-letter{float:left}'
+    'body{counter-reset:n}.step::before{counter-increment:n;content:"Step " counter(n) ": "}'
+    ".alpha{list-style:lower-alpha}"
     ".sp{height:3000px}"
 )
 _BETWEEN = {
@@ -70,13 +76,28 @@ _BETWEEN = {
     "select": (" <select><option>{}</option></select> ",),
     "textarea": (" <textarea>{}</textarea> ",),
     "math": (" <math><mi>x</mi><mo>+</mo><mn>1</mn></math> ",),
+    "label": (" <input placeholder='{}'> ", " <input type=submit> ", "<textarea placeholder='{}'></textarea>"),
+    "badge": (" <x-badge class=ib>{}</x-badge> ", "<span style='display:block'>{}</span>"),
     "empty": ("<span></span>", " <a id=''></a> ", "<b> </b>"),
 }  # fmt: skip
 _SINGLE = (
     "p p p p p div blockquote h2 h3 dd figcaption section p:class=up p:class=title p:dir=rtl"
     " p:class=keep p:class=line p:lang=de p:lang=ja p:lang=tr"
+    " p:class=drop h2:class=step p:class=tip"
 ).split()
-_FRAMES = ("ul", "ol", "table", "dl", "details", "open details", "hidden", "nested", "pre", "code")
+_FRAMES = (
+    "ul",
+    "ol",
+    "lettered",
+    "table",
+    "dl",
+    "details",
+    "open details",
+    "hidden",
+    "nested",
+    "pre",
+    "code",
+)
 
 CONSTRUCTS: tuple[Kind, ...] = tuple(
     sorted(
@@ -161,6 +182,9 @@ class _Maker:
         if frame in ("ul", "ol"):
             items = f"<li id={identity}-1>{one}</li>{gap}<li id={identity}-2>{two}</li>"
             return f"<{frame} id={identity}>{items}</{frame}>"
+        if frame == "lettered":
+            items = f"<li id={identity}-1>{one}</li>{gap}<li id={identity}-2>{two}</li>"
+            return f"<ol class=alpha id={identity}>{items}</ol>"
         if frame == "table":
             cells = f"<td id={identity}-1>{one}</td>{gap}<td id={identity}-2>{two}</td>"
             last = f"<tr><th id={identity}-3>{self._phrase(scripts)}</th></tr>"

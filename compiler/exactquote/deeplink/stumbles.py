@@ -6,7 +6,6 @@ goes back too little after half a match, or never ends.
 
 from __future__ import annotations
 
-import itertools
 import re
 
 from exactquote.deeplink.directive import Directive
@@ -14,7 +13,7 @@ from exactquote.deeplink.query import Query, back_over_blanks, collapse, on_over
 from exactquote.deeplink.views import view
 from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
-from exactquote.rendered.generated import is_filled_in, may_hold
+from exactquote.rendered.generated import may_hold
 from exactquote.rendered.page import CUT, Kind, Page
 
 # What a browser writes before the items of a list: "1.", "•", and where a page asks for it,
@@ -74,19 +73,15 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     if directive.end and directive.suffix:
         parts.append(directive.end)
     wanted = [fold_text(collapse(part), WIDE).text for part in parts]
-    by_sheets, by_browsers, filled_in = _written(page)
-    if bare:
-        # Chromium finds the labels of fields, and quotation marks are found by themselves.
-        if any(wanted[0] in text for text in by_browsers):
-            return True
-        marks = wanted[0] in by_sheets or any(may_hold(text, wanted[0]) for text in filled_in)
-        return marks and not wanted[0].isalnum()
     # Behind the start it may meet the end there, which it takes although its range can't.
     end = fold_text(collapse(directive.end), WIDE).text
     behind = [*wanted, end] if end else wanted
-    written = itertools.chain(by_sheets, by_browsers)
-    if any(may_hold(text, part) for text in written for part in behind):
+    # Even what stands alone is found there, if it is no part of a word: quotation marks are,
+    # and in Chromium the labels of fields.
+    if any(may_hold(text, part) for text in _written(page) for part in behind):
         return True
+    if bare:
+        return False
     for run in page.runs:
         if run.start < span.end and run.kind in _OWN_TREES:
             text = fold_text(collapse(page.text[run.start : run.end]), WIDE).text
@@ -95,19 +90,13 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     return False
 
 
-def _written(page: Page) -> tuple[frozenset[str], ...]:
-    """What style sheets may write into a page, what browsers write into its fields, folded.
-
-    Third those texts of style sheets in which something is filled in.
-    """
-    made: tuple[frozenset[str], ...] | None = page.views.get("written")
+def _written(page: Page) -> frozenset[str]:
+    """What style sheets may write into a page, and browsers into its fields, folded."""
+    made: frozenset[str] | None = page.views.get("written")
     if made is None:
-        by_sheets, by_browsers = (
-            frozenset(fold_text(collapse(text), WIDE).text for text in texts)
-            for texts in (page.generated, page.labels)
+        made = page.views["written"] = frozenset(
+            fold_text(collapse(text), WIDE).text for text in page.generated | page.labels
         )
-        filled_in = frozenset(filter(is_filled_in, by_sheets))
-        made = page.views["written"] = (by_sheets, by_browsers, filled_in)
     return made
 
 

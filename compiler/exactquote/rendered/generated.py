@@ -125,14 +125,9 @@ def labels_of(html: str, tree: LexborHTMLParser) -> frozenset[str]:
     return frozenset(text for text in found if text.strip())
 
 
-def is_filled_in(written: str) -> bool:
-    """Whether a written text has a part that the browser fills in."""
-    return not _FILLED_IN.isdisjoint(written)
-
-
 def may_hold(written: str, part: str) -> bool:
     """Whether a written text may have a part in it; both folded."""
-    if not is_filled_in(written):
+    if _FILLED_IN.isdisjoint(written):
         return part in written
     # Where in the written text the part may have got to, character by character.
     places = _with_skipped(range(len(written)), written)

@@ -124,7 +124,7 @@ CONTRASTS = frozenset((RATHER_THAN, "statt", "anstatt", "anstelle"))
 # one needs it in its passage, with the exceptions that `operators.py` makes.
 OPERATORS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "all": {
-        "en": _words("all every each any whatever everything everyone entirely"),
+        "en": _words("all every each any whatever everything everyone everybody entirely"),
         "de": _words(
             "all alle allen aller alles allem jede jeder jedes jeden jedem sämtliche"
             " sämtlichen überall beliebige beliebigen beliebig"

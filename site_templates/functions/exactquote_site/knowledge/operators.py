@@ -66,6 +66,7 @@ _UNTIL = frozenset(("until", "till", "bis"))
 _SAID_OTHERWISE = frozenset(("more", "less", "many"))
 _PURPOSE = frozenset(("to", "for", "damit", "um"))
 _ABLE = frozenset(("can", "could", "kann", "können"))
+_BEFORE = frozenset(("before", "bevor"))
 _NEAR = 3
 _BESIDE = 1
 
@@ -169,6 +170,18 @@ def _limits(
                 continue
             if token.text.casefold() == "besides" and _stands_alone(passage, token):
                 continue
+            if (
+                operator == "only"
+                and "only" not in ours
+                and _narrows(passage, token, pairs, clauses)
+            ):
+                yield f'the passage says "{token.text}" of something else'
+            if (
+                operator == "before"
+                and not {"before", "after"} & ours.keys()
+                and (_dates(passage, token, pairs))
+            ):
+                yield f'the passage says "{token.text}", the claim doesn\'t'
             # "Perhaps" at the head of a sentence weakens all of it.
             whole = operator == "except" or (operator == "may" and not token.place)
             if hedged and (whole or _precedes(passage, token, pairs)):
@@ -196,6 +209,32 @@ def _operators_of(statement: Statement) -> dict[str, list[Token]]:
         if token.operator and not (token.text.casefold() == "any" and negated):
             found.setdefault(token.operator, []).append(token)
     return found
+
+
+def _narrows(
+    passage: Statement,
+    only: Token,
+    pairs: Mapping[int, Sequence[int]],
+    clauses: Sequence[Collection[int]],
+) -> bool:
+    """Whether "only" restricts a sentence to something that the claim doesn't speak of.
+
+    "Only administrators can restore it" doesn't say that everybody can.
+    """
+    matched = {place for places in pairs.values() for place in places}
+    after = [t for t in passage.tokens[only.place + 1 :] if t.says and t.clause == only.clause]
+    used = 2 * sum(only.clause in each for each in clauses) >= len(clauses)
+    return used and bool(after) and after[0].place not in matched
+
+
+def _dates(passage: Statement, token: Token, pairs: Mapping[int, Sequence[int]]) -> bool:
+    """Whether the claim's word only says when something else happens: "before the upload"."""
+    if token.text.casefold() not in _BEFORE:
+        # An adverb dates nothing that follows.
+        return False
+    matched = {place for places in pairs.values() for place in places}
+    after = [t for t in passage.tokens[token.place + 1 :] if t.says and t.clause == token.clause]
+    return bool(after) and after[0].place in matched and after[-1].place == after[0].place
 
 
 def _stands_alone(passage: Statement, token: Token) -> bool:

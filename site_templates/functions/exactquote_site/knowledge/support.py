@@ -8,6 +8,7 @@ stand there. It doesn't prove that they are true.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,7 +76,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A passage with what of the claim it has, in the claim's own words."""
+    """A passage with what of the claim it has, in the claim's own words.
+
+    `doubt` is the weighted sum of what makes support doubtful, 0 for none.
+    """
 
     source: Source
     found: tuple[str, ...]
@@ -83,6 +87,7 @@ class Judged:
     missing: tuple[str, ...]
     differs: tuple[str, ...]
     supports: bool
+    doubt: float = 0.0
 
     @property
     def share(self) -> float:
@@ -130,10 +135,10 @@ def support(claim: str, passages: Sequence[Source], language: str = "") -> Suppo
             judged.append(_judge_whole(next(iter(readings.values())), source))
         elif lines:
             each = [_judge(source, one, denial) for one in lines]
-            judged.append(max(each, key=lambda one: (one.supports, one.share)))
+            judged.append(max(each, key=lambda one: (one.supports, one.share, -one.doubt)))
     yes = [one for one in judged if one.supports]
     if yes:
-        yes.sort(key=lambda one: (-len(one.found), len(one.source.quote), one.source.id))
+        yes.sort(key=lambda one: (one.doubt, -len(one.found), len(one.source.quote), one.source.id))
         return Support(claim, tuple(yes), ())
     no = [one for one in judged if one.found]
     no.sort(key=lambda one: (-one.share, len(one.source.quote), one.source.id))
@@ -275,7 +280,8 @@ def _judge(source: Source, one: Comparison, denial: float) -> Judged:
     said = {token.text for token in one.found} | alike.keys()
     found = [token.text for token in one.claim.content if token.text in said]
     missing = [token for token in one.missing if token.text not in alike]
-    supports = may and not missing and doubt(one, alike) <= BUDGET
+    doubtful = doubt(one, alike) if may and not missing else math.inf
+    supports = doubtful <= BUDGET
     differs: tuple[str, ...] = ()
     if supports and denied(one, alike, denial):
         supports = False
@@ -284,7 +290,13 @@ def _judge(source: Source, one: Comparison, denial: float) -> Judged:
         # What differs is worth its time only where most of the claim stands.
         differs = tuple(dict.fromkeys(_reasons(one, bool(missing))))
     return Judged(
-        source, tuple(dict.fromkeys(found)), _texts(one.above), _texts(missing), differs, supports
+        source,
+        tuple(dict.fromkeys(found)),
+        _texts(one.above),
+        _texts(missing),
+        differs,
+        supports,
+        doubtful,
     )
 
 
