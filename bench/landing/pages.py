@@ -76,7 +76,7 @@ _BETWEEN = {
     "select": (" <select><option>{}</option></select> ",),
     "textarea": (" <textarea>{}</textarea> ",),
     "math": (" <math><mi>x</mi><mo>+</mo><mn>1</mn></math> ",),
-    "label": (" <input placeholder='{}'> ", " <input type=submit> ", "<textarea placeholder='{}'></textarea>"),
+    "label": (" <input placeholder='{}'> ", " <input type=submit> "),
     "badge": (" <x-badge class=ib>{}</x-badge> ", "<span style='display:block'>{}</span>"),
     "empty": ("<span></span>", " <a id=''></a> ", "<b> </b>"),
 }  # fmt: skip

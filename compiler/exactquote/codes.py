@@ -62,6 +62,7 @@ _TABLE = (
     Code("EQ037", "unreviewed-answer", "error", False, "an answer of the FAQ was not reviewed"),
     Code("EQ038", "stale-review", "warning", False, "the review of an answer is too old"),
     Code("EQ039", "refusal-changed", "error", True, "the refusal sentence changed unrecorded"),
+    Code("EQ040", "misspelt-key", "warning", False, "a key of front matter seems misspelt"),
 )
 
 CODES: dict[str, Code] = {code.code: code for code in _TABLE}

@@ -7,7 +7,7 @@ its dates become their ISO text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from exactquote.codes import fault
@@ -109,6 +109,34 @@ def as_flag(front: FrontMatter, key: str, faults: list[Diagnostic]) -> bool:
         fault("EQ017", front.place(key), f"`{key}` must be true or false", f"write `{key}: true`")
     )
     return False
+
+
+# What front matter may say, wherever it is read.
+KEYS = (
+    *("title", "summary", "description", "language", "lang", "draft", "order", "aliases"),
+    *("reviewed_by", "reviewed_on"),
+)
+_ALIKE_MIN = 0.8
+_KEY_CHARS_MAX = 40
+
+
+def misspelt_keys(front: FrontMatter) -> Iterator[Diagnostic]:
+    """EQ040: keys that are nearly one of `KEYS`. Any other key is another program's."""
+    unknown = [key for key in front.values if key not in KEYS and len(key) <= _KEY_CHARS_MAX]
+    if not unknown:
+        return
+    # Slow to load, and mostly not needed.
+    from difflib import get_close_matches
+
+    for key in unknown:
+        near = get_close_matches(key.lower(), KEYS, 1, _ALIKE_MIN)
+        if near and near[0] not in front.values:
+            yield fault(
+                "EQ040",
+                front.place(key),
+                f"the key `{key}` says nothing here",
+                f"did you mean `{near[0]}`?",
+            )
 
 
 _CURES = {

@@ -20,6 +20,7 @@ from exactquote.readers.front_matter import (
     as_flag,
     as_text,
     as_texts,
+    misspelt_keys,
     split_front_matter,
 )
 from exactquote.readers.notes import Notes, env_with
@@ -124,7 +125,7 @@ def read_head(
     front: FrontMatter, document: Document, settings: Settings
 ) -> tuple[Article, tuple[Diagnostic, ...]]:
     """What the front matter says of a document, as an article that has no body yet."""
-    faults: list[Diagnostic] = []
+    faults = list(misspelt_keys(front))
     summary = as_text(front, "summary", faults) or as_text(front, "description", faults)
     language = as_text(front, "lang", faults) or as_text(front, "language", faults)
     article = Article(
