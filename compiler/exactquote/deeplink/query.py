@@ -309,6 +309,9 @@ class Query:
         # Chromium looks for context before it opens a closed `<details>`.
         if page.runs[mine].closed != page.runs[other].closed:
             return False
+        # A field may have a label that the page doesn't name.
+        if any(run.joint in ("input", "mixed") for run in page.runs[mine:other]):
+            return False
         # What isn't shown between them, such as a list of options, may be in the way.
         if any(run.kind > Kind.CHROME for run in page.runs[mine + 1 : other]):
             return False

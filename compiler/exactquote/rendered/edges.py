@@ -166,6 +166,11 @@ def _is_looked_through(c: str) -> bool:
     return not c.isascii() and (_CLASSES.get(c, "") in _LOOKED_THROUGH or c == _ZERO_WIDTH_SPACE)
 
 
+def in_words(c: str) -> bool:
+    """Whether a character can be part of a word, as letters in squares and circles are."""
+    return _class(c) in _WORD or _class(c) in ("Dict", "SA")
+
+
 def is_new(c: str) -> bool:
     """Whether a character is younger than our tables, so that nothing is known of it."""
     return _class(c) == "New"

@@ -20,6 +20,7 @@ from unicodedata import category, is_normalized
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from exactquote.rendered.edges import in_words
 from exactquote.rendered.folds import CHROMIUM, fold_text
 from exactquote.rendered.generated import labels_of, texts_of
 from exactquote.rendered.hazards import hazards
@@ -176,7 +177,7 @@ class Page:
         if char in _JOINERS:
             beyond = self.text[at + step : at + step + 1] if at + step >= 0 else ""
             return not beyond.isalnum()
-        return category(char)[0] in "PSZ"
+        return category(char)[0] in "PSZ" and not in_words(char)
 
     @cached_property
     def freezing(self) -> bool:
