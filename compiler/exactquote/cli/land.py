@@ -171,7 +171,10 @@ def command(
     else:
         build_id, site = read_build(dist)
         links = links_of_build(build_id, site)
-    browsers = _available(names)
+    browsers, left_out = _available(names)
+    if not options.quiet:
+        for note in left_out:
+            click.echo(f"note: {note}", err=True)
     count = len(links.others) if every else SAMPLE if sample is None else sample
     drawn = draw(links.others, count, seed)
     asked = links.told_apart((*links.cited, *drawn))
@@ -401,20 +404,24 @@ def _bare(text: str) -> str:
     return "".join(text.split())
 
 
-def _available(names: Sequence[BrowserName]) -> tuple[BrowserName, ...]:
-    """The browsers asked for, or all that there are. Raises `Refusal` where one is missing."""
+def _available(
+    names: Sequence[BrowserName],
+) -> tuple[tuple[BrowserName, ...], tuple[str, ...]]:
+    """The browsers asked for, or all that there are, and why each other one is left out.
+
+    Raises `Refusal` where one that was asked for is missing.
+    """
     found = find_browsers()
     missing = {name: state for name, state in found.items() if isinstance(state, Missing)}
     wanted = tuple(names) or tuple(name for name in found if name not in missing)
-    absent = {name: missing[name] for name in names if name in missing} if names else missing
+    absent = tuple(
+        f"{name} is left out: {state.reason}; install it with: {state.install}"
+        for name, state in missing.items()
+        if not names or name in names
+    )
     if absent and (names or not wanted):
-        raise Refusal(
-            "\n".join(
-                f"{name}: {state.reason}; install it with: {state.install}"
-                for name, state in absent.items()
-            )
-        )
-    return wanted
+        raise Refusal("\n".join(one.replace(" is left out", "", 1) for one in absent))
+    return wanted, absent
 
 
 def draw(others: Sequence[Asked], count: int, seed: int) -> tuple[Asked, ...]:
