@@ -47,7 +47,7 @@ PROFILES: dict[Name, Profile] = {
         "chromium",
         CHROMIUM,
         _SEEN | {Kind.FOREIGN, Kind.VALUE},
-        frozenset({"img", "hidden", "invisible"}),
+        frozenset({"img", "hidden", "invisible", "eaten"}),
         False,
     ),
     "firefox": Profile(
@@ -199,6 +199,10 @@ class _Writer:
         joint = self._joint
         if joint not in self._profile.glued:
             self._cut()
+        elif self._profile.name == "chromium" and joint == "eaten":
+            # The page's space is dropped behind one that a style sheet writes, which Chromium
+            # doesn't search.
+            return
         elif self._profile.name == "webkit" and joint == "img" and self._space and run.space_before:
             # WebKit keeps the spaces on both sides of a picture, so that neither one nor two match.
             self._cut()

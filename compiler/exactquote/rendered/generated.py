@@ -48,6 +48,7 @@ _LABELS: Mapping[str, tuple[str, ...]] = {
     "date": ("mm / dd / yyyy",),
     "datetime-local": ("mm / dd / yyyy", "-- : -- --"),
     "time": ("-- : -- --",),
+    "details": ("Details",),
 }
 _LABELLED = "input, textarea, option, optgroup, details, video, audio"
 _HAS_LABELS = re.compile(
@@ -121,8 +122,13 @@ def labels_of(html: str, tree: LexborHTMLParser) -> frozenset[str]:
         elif node.tag in ("video", "audio"):
             found.add("No video with supported format and MIME type found.")
         elif node.tag == "details" and node.css_first("summary") is None:
-            found.add("Details")
+            found.update(_LABELS["details"])
     return frozenset(text for text in found if text.strip())
+
+
+def default_label(name: str) -> str:
+    """What a field of that type shows when nothing is given to it, "" for nothing."""
+    return _LABELS.get(name.lower(), ("",))[0]
 
 
 def may_hold(written: str, part: str) -> bool:
