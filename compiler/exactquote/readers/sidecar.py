@@ -48,7 +48,8 @@ def read_sidecar(
         entries = _entries(file)
     except Malformed as problem:
         place = Place(file.path, problem.line, problem.column)
-        return (), (fault("EQ020", place, problem.message, _CURE),)
+        cure = _YAML_CURE if problem.message.startswith("not YAML") else _CURE
+        return (), (fault("EQ020", place, problem.message, cure),)
     written: list[Written] = []
     faults: list[Diagnostic] = []
     for index, node in enumerate(entries):
@@ -64,6 +65,13 @@ _CURE = (
     'write a list of entries such as {"doc": "guide/setup", "quote": "exact passage"}, '
     "in TOML as tables `[[citations]]`"
 )
+
+
+_YAML_CURE = "put text that has `: ` or ` #`, or begins with a sign, in quotes; indent with spaces"
+_TYPE_CURES = {
+    "Expected `int": "write a number, without quotes",
+    "Expected `str": "write text, in quotes",
+}
 
 
 class _Wrong(Exception):
@@ -188,7 +196,8 @@ def _entry(node: Node, suffix: str) -> Entry:
         reason, _, where = str(error).partition(" - at `$.")
         key = where.rstrip("`").split("[")[0].split(".")[0]
         message = f"`{key}`: {reason[:1].lower()}{reason[1:]}" if key else reason
-        raise _Wrong(message, node.keys.get(key, at)) from None
+        help = next((cure for start, cure in _TYPE_CURES.items() if reason.startswith(start)), "")
+        raise _Wrong(message, node.keys.get(key, at), help) from None
 
 
 def _typed(key: str, value: str, at: tuple[int, int], suffix: str) -> str | int:
