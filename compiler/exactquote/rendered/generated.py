@@ -50,6 +50,8 @@ _LABELS: Mapping[str, tuple[str, ...]] = {
     "time": ("-- : -- --",),
     "details": ("Details",),
 }
+BUTTONS = frozenset({"submit", "reset", "button"})
+"""Types of `<input>` that are buttons."""
 _LABELLED = "input, textarea, option, optgroup, details, video, audio"
 _HAS_LABELS = re.compile(
     r"<(?:input|textarea|option|optgroup|details|video|audio)\b", re.IGNORECASE
@@ -117,8 +119,11 @@ def labels_of(html: str, tree: LexborHTMLParser) -> frozenset[str]:
     for node in tree.css(_LABELLED):
         attributes = node.attributes
         found.update(attributes.get(name) or "" for name in ("placeholder", "label"))
-        if node.tag == "input" and not attributes.get("value"):
-            found.update(_LABELS.get((attributes.get("type") or "").lower(), ()))
+        shape = (attributes.get("type") or "").lower() if node.tag == "input" else ""
+        if shape in BUTTONS and attributes.get("value"):
+            found.add(attributes["value"] or "")
+        elif shape:
+            found.update(_LABELS.get(shape, ()))
         elif node.tag in ("video", "audio"):
             found.add("No video with supported format and MIME type found.")
         elif node.tag == "details" and node.css_first("summary") is None:

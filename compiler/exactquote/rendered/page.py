@@ -22,7 +22,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from exactquote.rendered.edges import in_words
 from exactquote.rendered.folds import CHROMIUM, fold_text
-from exactquote.rendered.generated import default_label, labels_of, texts_of
+from exactquote.rendered.generated import BUTTONS, default_label, labels_of, texts_of
 from exactquote.rendered.hazards import hazards
 from exactquote.rendered.styles import Beside, Look, Sheet, Styles, apply
 
@@ -600,10 +600,15 @@ class _Walk:
         elif tag == "input":
             attributes = node.attributes
             if attributes.get("type") not in ("hidden", "checkbox", "radio", "password"):
-                label = default_label(attributes.get("type") or "")
-                self._lone(attributes.get("value") or label, Kind.VALUE, "input")
+                shape = (attributes.get("type") or "").lower()
+                value = attributes.get("value")
+                if value and shape not in BUTTONS:
+                    self._lone(value, Kind.VALUE, "input")
+                else:
+                    # Firefox reads on behind a button as if it weren't there.
+                    self._lone(value or default_label(shape), Kind.HIDDEN, "input")
         elif tag == "details" and node.css_first("summary") is None:
-            self._lone(default_label("details"), Kind.VALUE, "block")
+            self._lone(default_label("details"), Kind.HIDDEN, "block")
 
     def _lone(self, text: str | None, kind: Kind, joint: str) -> None:
         if text and text.strip():
