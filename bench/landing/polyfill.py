@@ -132,7 +132,7 @@ _GENERATE = """
 })(%s)
 """
 # They hold text that the document's own text nodes don't.
-_ASIDE = frozenset({Kind.ALT, Kind.VALUE})
+_ASIDE = frozenset({Kind.ALT, Kind.VALUE, Kind.LABEL})
 
 
 @dataclass(frozen=True, slots=True)

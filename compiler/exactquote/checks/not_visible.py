@@ -21,6 +21,7 @@ _WHERE = {
     Kind.CLIPPED: "text for screen readers only",
     Kind.ALT: "a picture's alternative text",
     Kind.VALUE: "a form field",
+    Kind.LABEL: "the label of a button",
     Kind.HIDDEN: "a hidden element",
 }
 _CURE = "quote text that the page shows"

@@ -48,7 +48,7 @@ _SKIPPED = " \t\n\r\f\u00a0" + CUT
 _BEYOND_GREEK = "\u0400"
 _FOLDED_BLANKS = frozenset(" " + CUT)
 # Text that stands beside no other: browsers go on behind a field in search of context.
-_PASSED_OVER = frozenset({Kind.ALT, Kind.VALUE, Kind.HIDDEN})
+_PASSED_OVER = frozenset({Kind.ALT, Kind.VALUE, Kind.LABEL, Kind.HIDDEN})
 
 
 class _Inner(NamedTuple):

@@ -24,7 +24,7 @@ _LETTERED_MARK = re.compile(r"\w+[.)、]?")
 _MARK_CHARS_MAX = 9
 _OVERLOOKED = re.compile("\u00ad[\U00010000-\U0010ffff]")
 # Firefox keeps their text in trees of their own.
-_OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE})
+_OWN_TREES = frozenset({Kind.FOREIGN, Kind.ALT, Kind.VALUE, Kind.LABEL})
 
 
 def stumbles(page: Page, directive: Directive, span: Span) -> bool:

@@ -21,7 +21,7 @@ Name = Literal["any", "chromium", "firefox", "webkit"]
 
 _SEEN = frozenset({Kind.TEXT, Kind.CHROME, Kind.CONTROL, Kind.CLIPPED})
 # No part of the text around it: never shown, or shown only where a picture is missing.
-_APART = frozenset({Kind.HIDDEN, Kind.ALT})
+_APART = frozenset({Kind.HIDDEN, Kind.ALT, Kind.LABEL})
 _BLANKS = " \t\n\r\f\u00a0"
 _SPACES = re.compile(r"[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f]")
 

@@ -57,7 +57,9 @@ class Kind(IntEnum):
     """Alternative text; Firefox matches it where the picture is missing."""
     VALUE = 6
     """What a form field holds; WebKit doesn't match it."""
-    HIDDEN = 7
+    LABEL = 7
+    """What a browser writes on a button of a form: it searches it apart from the page's text."""
+    HIDDEN = 8
     """Not rendered: no browser matches it."""
 
 
@@ -140,7 +142,7 @@ class Page:
                     found += (last.end, run.start)
                 spaced = False
             opens, closes = opens or run.opens, closes or run.closes
-            if run.kind in (Kind.HIDDEN, Kind.ALT):
+            if run.kind in (Kind.HIDDEN, Kind.LABEL, Kind.ALT):
                 apart = joint != "invisible" or spaced or run.space_before
                 # Firefox sees a word go on in text that takes its place unseen.
                 if last is not None and not apart and not self._breaks(last.end - 1, run.start):
@@ -606,9 +608,9 @@ class _Walk:
                     self._lone(value, Kind.VALUE, "input")
                 else:
                     # Firefox reads on behind a button as if it weren't there.
-                    self._lone(value or default_label(shape), Kind.HIDDEN, "input")
+                    self._lone(value or default_label(shape), Kind.LABEL, "input")
         elif tag == "details" and node.css_first("summary") is None:
-            self._lone(default_label("details"), Kind.HIDDEN, "block")
+            self._lone(default_label("details"), Kind.LABEL, "block")
 
     def _lone(self, text: str | None, kind: Kind, joint: str) -> None:
         if text and text.strip():
