@@ -21,6 +21,7 @@ from exactquote.rendered.page import CUT, Kind, Page
 _NUMBER_MARK = re.compile(r"-?(\d*)[.)]?")
 _BULLETS = frozenset(fold_text(sign, WIDE).text for sign in "•◦▪▸▾▶▼")
 _LETTERED_MARK = re.compile(r"\w+[.)、]?")
+_NUMERAL_MARK = re.compile(r"(?:\w{1,2}|[ivxlcdm]+)[.)]?")
 _MARK_CHARS_MAX = 9
 _OVERLOOKED = re.compile("\u00ad[\U00010000-\U0010ffff]")
 # Firefox keeps their text in trees of their own.
@@ -104,6 +105,8 @@ def _is_mark(part: str, page: Page) -> bool:
     if len(part) > _MARK_CHARS_MAX:
         return False
     folded = fold_text(part, WIDE).text
+    if "numerals" in page.marks and _NUMERAL_MARK.fullmatch(folded):
+        return True
     if page.lettered and any(map(_LETTERED_MARK.fullmatch, (part, folded))):
         return True
     number = _NUMBER_MARK.fullmatch(folded)

@@ -34,6 +34,9 @@ _ITEMS = re.compile(r"(?<![\w-])display\s*:[^;}]*\blist-item\b")
 
 _BULLETS = frozenset({"disc", "circle", "square", "disclosure-open", "disclosure-closed"})
 _FIGURES = frozenset({"decimal", "decimal-leading-zero"})
+_NUMERALS = frozenset(
+    "lower-alpha upper-alpha lower-latin upper-latin lower-roman upper-roman lower-greek".split()
+)
 _NO_MARKS = frozenset(
     "none inside outside initial inherit unset revert revert-layer important".split()
 )
@@ -64,7 +67,8 @@ class Written:
 
     Each text is what a `content` says, in its parts: words, or the name of an attribute or of
     a custom property. `marks` says of lists, when the sheet speaks of them, what stands
-    before their items: bullets, figures or letters.
+    before their items: bullets, figures, numerals of letters such as "b" and "iv", or letters
+    of any number.
     """
 
     texts: frozenset[tuple[tuple[str, str], ...]] = frozenset()
@@ -248,6 +252,8 @@ def _marks(value: str) -> tuple[set[str], list[str]]:
                 kinds.add("bullets")
             elif name in _FIGURES:
                 kinds.add("figures")
+            elif name in _NUMERALS:
+                kinds.add("numerals")
             elif name not in _NO_MARKS:
                 kinds.add("letters")
     return kinds, words

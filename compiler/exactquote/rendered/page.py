@@ -116,7 +116,7 @@ class Page:
     labels: frozenset[str] = frozenset()
     """What browsers write into form fields."""
     marks: frozenset[str] = frozenset()
-    """What style sheets put before items of lists: bullets, figures, letters."""
+    """What style sheets put before items of lists: bullets, figures, numerals, letters."""
 
     @cached_property
     def views(self) -> dict[str, Any]:
