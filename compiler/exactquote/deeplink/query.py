@@ -235,7 +235,7 @@ class Query:
         if seen.profile.name == "any":
             text = seen.folded.text
             stops = (_folded_back(text, at), *self._beyond(start, -1))
-            return "yes" if any(self._prefix_ends(stop) == "yes" for stop in stops) else "no"
+            return "yes" if any(self._prefix_ends(stop) != "no" for stop in stops) else "no"
         back = back_over_blanks(seen.raw, start)
         fits = self._prefix_ends(seen.folded.position(back))
         if fits == "no":
@@ -259,7 +259,7 @@ class Query:
         if seen.profile.name == "any":
             text = seen.folded.text
             begins = (_folded_on(text, at), *self._beyond(end, 1))
-            return "yes" if any(self._suffix_begins(one) == "yes" for one in begins) else "no"
+            return "yes" if any(self._suffix_begins(one) != "no" for one in begins) else "no"
         on = on_over_blanks(seen.raw, end)
         fits = self._suffix_begins(seen.folded.position(on))
         if fits == "no":

@@ -137,7 +137,9 @@ def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:
         again = seen.folded.text.endswith(query.prefix, 0, first)
         found = again or _is_led_by(seen.folded.text, first, query.prefix)
     else:
-        found = _is_led_by(seen.folded.text, first, query.start)
+        # So it does behind a start that no suffix followed.
+        again = bool(query.suffix) and seen.folded.text.endswith(query.start, 0, first)
+        found = again or _is_led_by(seen.folded.text, first, query.start)
     if found or not query.end:
         return found
     last = seen.folded.position(seen.from_page(span.end - len(directive.end)))
