@@ -40,8 +40,11 @@ _NUMERALS = frozenset(
 _NO_MARKS = frozenset(
     "none inside outside initial inherit unset revert revert-layer important".split()
 )
-_VARIABLES_DEEP_MAX = 4
+_VARIABLES_DEEP_MAX = 20
 _TEXTS_MAX = 4096
+_TEXT_CHARS_MAX = 1000
+# An attribute that a selector can ask for as it is written.
+_NAME = re.compile(r"[a-z_][a-z0-9_-]*")
 
 # In English: which language a reader's browser speaks isn't known.
 _LABELS: Mapping[str, tuple[str, ...]] = {
@@ -108,10 +111,11 @@ def texts_of(sheets: Sequence[Written], tree: LexborHTMLParser) -> frozenset[str
     for one in sheets:
         for name, values in one.properties.items():
             properties[name] = properties.get(name, frozenset()) | values
+    filler = _Filler(properties, tree)
     found: set[str] = set()
     for one in sheets:
         for parts in one.texts:
-            found.update(_filled(parts, properties, tree, 0))
+            found.update(filler.texts(parts))
     return frozenset(text for text in found if text.strip())
 
 
@@ -205,36 +209,50 @@ def _part(token: Token) -> tuple[str, str] | None:
     return None
 
 
-def _filled(
-    parts: tuple[tuple[str, str], ...],
-    properties: Mapping[str, frozenset[str]],
-    tree: LexborHTMLParser,
-    depth: int,
-) -> Iterator[str]:
-    """The texts that parts make when attributes and custom properties are put in."""
-    choices: list[list[str]] = []
-    for kind, name in parts:
+class _Filler:
+    """Puts attributes and custom properties of one page into the texts of its style sheets."""
+
+    def __init__(self, properties: Mapping[str, frozenset[str]], tree: LexborHTMLParser) -> None:
+        self._properties = properties
+        self._tree = tree
+        self._known: dict[tuple[str, str], list[str]] = {}
+        self._depth = 0
+
+    def texts(self, parts: tuple[tuple[str, str], ...]) -> Iterator[str]:
+        """The texts that the parts of a `content` make."""
+        choices = [self._choices(kind, name) for kind, name in parts]
+        if math.prod(max(1, len(one)) for one in choices) > _TEXTS_MAX:
+            # Too many to put together: each part is looked at by itself.
+            for one in choices:
+                yield from one
+            return
+        for chosen in product(*(one or [""] for one in choices)):
+            yield "".join(chosen)[:_TEXT_CHARS_MAX]
+
+    def _choices(self, kind: str, name: str) -> list[str]:
         if kind == "words":
-            choices.append([name])
-        elif kind == "attribute":
-            values = {node.attributes.get(name) or "" for node in tree.css(f"[{name}]")}
-            choices.append(sorted(values))
-        elif depth < _VARIABLES_DEEP_MAX:
-            texts: set[str] = set()
-            for value in properties.get(name, ()):
-                inner = _parts(value)
-                texts.update(_filled(inner, properties, tree, depth + 1) if inner else ())
-            choices.append(sorted(texts))
-    if len(choices) == 1:
-        yield from choices[0]
-        return
-    if math.prod(max(1, len(one)) for one in choices) > _TEXTS_MAX:
-        # Too many to put together: each part is looked at by itself.
-        for one in choices:
-            yield from one
-        return
-    for chosen in product(*(one or [""] for one in choices)):
-        yield "".join(chosen)
+            return [name]
+        if (kind, name) not in self._known:
+            # A property that is made of itself says nothing.
+            self._known[kind, name] = []
+            texts = self._attributes(name) if kind == "attribute" else self._values(name)
+            self._known[kind, name] = sorted(set(texts))[:_TEXTS_MAX]
+        return self._known[kind, name]
+
+    def _attributes(self, name: str) -> Iterator[str]:
+        if _NAME.fullmatch(name):
+            for node in self._tree.css(f"[{name}]"):
+                yield node.attributes.get(name) or ""
+
+    def _values(self, name: str) -> Iterator[str]:
+        if self._depth == _VARIABLES_DEEP_MAX:
+            return
+        self._depth += 1
+        for value in sorted(self._properties.get(name, ())):
+            parts = _parts(value)
+            if parts:
+                yield from self.texts(parts)
+        self._depth -= 1
 
 
 def _marks(value: str) -> tuple[set[str], list[str]]:

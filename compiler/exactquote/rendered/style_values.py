@@ -160,6 +160,7 @@ VARIABLE = "\0"
 # What hides text, or keeps it from its neighbours, is taken for granted where sheets differ.
 _WORST = ("none", "hidden", "pre", "pre-line", "side", "out", "changed")
 _VARIABLES_DEEP_MAX = 4
+_VALUES_MAX = 16
 
 
 def _variable(words: Sequence[Token]) -> str:
@@ -195,7 +196,8 @@ def _resolved(
     if depth >= _VARIABLES_DEEP_MAX:
         return
     named, _, fallback = tinycss2.serialize(words[at].arguments).partition(",")
-    for one in (*properties.get(named.strip(), ()), *filter(None, [fallback.strip()])):
+    given = sorted(properties.get(named.strip(), ()))[:_VALUES_MAX]
+    for one in (*given, *filter(None, [fallback.strip()])):
         parts = (tinycss2.serialize(words[:at]), one, tinycss2.serialize(words[at + 1 :]))
         yield from _resolved(name, " ".join(parts), properties, depth + 1)
 
