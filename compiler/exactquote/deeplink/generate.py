@@ -297,6 +297,7 @@ def _neighbour(page: Page, index: int, step: int, context: _Context) -> Run | No
     # Chromium looks for context before it opens a closed `<details>`, so none is found on
     # the other side of its rim.
     usable = run.kind in context.kinds and run.closed == page.runs[index].closed
+    usable = usable and not run.initial
     return run if usable and joint in ("block", "br") else None
 
 

@@ -51,6 +51,8 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
         return False
     if not _in_runs(page, directive, span) or not _has_its_context(page, directive, span):
         return False
+    if page.styled_initials and _has_an_initial(page, directive, span):
+        return False
     alone = len(parts) == 1 and is_searchable(directive)
     for name in BROWSERS:
         if alone and surely_at(view(page, name), directive.start, span):
@@ -77,6 +79,17 @@ def _has_unfit_rim(part: str) -> bool:
         if letter not in _JOINERS and category(letter) == "Cf":
             return True
     return any(WIDE[ord(c)] in ("", " ") and category(c)[0] != "M" for c in rims)
+
+
+def _has_an_initial(page: Page, directive: Directive, span: Span) -> bool:
+    """Whether the passage or its context is in a block whose first letter is styled.
+
+    WebKit highlights one character too early there, and finds no context.
+    """
+    before, after = back_over_blanks(page.text, span.start), on_over_blanks(page.text, span.end)
+    first = page.run_at(max(0, before - len(directive.prefix)))
+    last = page.run_at(min(len(page.text), after + len(directive.suffix)) - 1)
+    return any(run.initial for run in page.runs[first : last + 1])
 
 
 def _in_runs(page: Page, directive: Directive, span: Span) -> bool:

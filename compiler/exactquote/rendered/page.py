@@ -97,6 +97,8 @@ class Run(NamedTuple):
     """Which row of a table holds the run; 0 for none."""
     worn: tuple[int, ...] = ()
     """Where a letter stands right before that a style sheet writes, as offsets into the text."""
+    initial: bool = False
+    """Whether a style sheet has a rule for the first letter: WebKit highlights beside it then."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,11 @@ class Page:
             return 0
         counted = len(_LIST_ITEM.findall(lists[0]))
         return _ANY_NUMBER if _COUNTED_ON.search(lists[0]) else counted
+
+    @cached_property
+    def styled_initials(self) -> bool:
+        """Whether the first letter of any block is styled."""
+        return any(run.initial for run in self.runs)
 
     @cached_property
     def bulleted(self) -> bool:
@@ -334,7 +341,7 @@ class _Walk:
         self._pre = False
         # `pre-line`: line ends are kept, and cut as `<br>` does.
         self._lines = False
-        self._transformed = self._recast = False
+        self._transformed = self._recast = self._initial = False
         self.turkic = False
         """Whether some of the page is in a language with two letters i."""
         self._kind = Kind.TEXT
@@ -419,6 +426,7 @@ class _Walk:
             self._lines,
             self._transformed,
             self._row,
+            self._initial,
         )
         joint = _joint(tag, look)
         inert = node.mem_id in self._inert
@@ -467,6 +475,7 @@ class _Walk:
         if look is not None:
             self._invisible = look.hidden
             self._transformed = look.transformed
+            self._initial = self._initial or look.initial
         if kind > self._kind:
             self._kind = kind
         if look is not None and look.white_space is not None:
@@ -502,7 +511,7 @@ class _Walk:
                 self._details.pop()
             self._closed = before[4]
             self._invisible = before[5]
-            self._lines, self._transformed, self._row = before[6:]
+            self._lines, self._transformed, self._row, self._initial = before[6:]
             self._kind, self._pre, self._tag = before[0], before[1], before[2]
             del self._open_ids[before[3] :]
 
@@ -693,6 +702,7 @@ class _Walk:
                 ),
                 self._row,
                 tuple(start + at - lead for at in self._worn if lead <= at < lead + len(text)),
+                self._initial,
             )
         )
         self._opens = self._closes = False
@@ -810,9 +820,6 @@ def _stronger(first: str, second: str) -> str:
 def _kind_by_look(look: Look) -> Kind:
     if look.display == "none" or look.content_visibility == "hidden":
         return Kind.HIDDEN
-    if look.initial:
-        # WebKit highlights one character too early in all of the block.
-        return Kind.FOREIGN
     return Kind.CLIPPED if look.clipped else Kind.TEXT
 
 
