@@ -8,6 +8,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Iterator
 
 from exactquote.model import Passage, Span
+from exactquote.rendered.edges import inside_word
 from exactquote.rendered.page import Kind, Page, Run
 from exactquote.rendered.sentences import sentences
 
@@ -40,8 +41,10 @@ def cited_id(page: Page, span: Span) -> str:
     copy = len(equal)
     at = page.text.find(text)
     while 0 <= at < span.start:
+        end = at + len(text)
         shown = page.runs[page.run_at(at)].kind is Kind.TEXT
-        copy += shown and Span(at, at + len(text)) not in equal
+        whole = "yes" not in (inside_word(page.text, at), inside_word(page.text, end))
+        copy += shown and whole and Span(at, end) not in equal
         at = page.text.find(text, at + 1)
     return passage_id(page.doc, quote, copy)
 

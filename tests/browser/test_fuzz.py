@@ -39,7 +39,7 @@ def test_prevents_a_link_that_is_proved_and_does_not_land(browsers: Browsers) ->
 def test_prevents_a_generator_that_asks_nothing() -> None:
     ways = Counter((case.way, case.claimed) for case in cases())
     for way in ("link", "directive"):
-        assert ways[way, True] >= 0.3 * CASES / 2, ways
+        assert ways[way, True] >= 0.25 * CASES / 2, ways
         assert ways[way, False] >= 0.15 * CASES / 2, ways
     shapes = Counter(case.shape for case in cases() if case.claimed)
     assert set(shapes) == {"quote", "quote with context", "range", "range with context"}
