@@ -776,7 +776,7 @@ def _joint(tag: str, look: Look | None) -> str:
     if look.display == "block":
         return "block"
     if look.display == "cut-soft":
-        return "inline-block" if natural in ("", "block") else natural
+        return "inline-block" if natural in ("", "block", "other") else natural
     if look.display in ("inline", "contents") and natural == "block":
         # The page says that its blocks flow as text; no browser was measured there.
         return "styled"
