@@ -109,24 +109,21 @@ _GENERATE = """
       return {status: fault.isTimeout ? 3 : 4};
     }
   };
-  const answers = [];
-  let warm = false;
-  for (const one of wanted) {
-    let selection = select(one);
-    if (!selection) { answers.push(null); continue; }
-    if (!warm) {
-      generate(selection);
-      warm = true;
-    }
-    let milliseconds = Infinity, status, fragment;
-    for (let run = 0; run < %d; run++) {
+  const answers = wanted.map((one) => select(one) && {milliseconds: Infinity});
+  const first = wanted.find((one) => select(one));
+  if (first) generate(select(first));
+  // In turn, so that nothing is kept from one call to the next of the same place.
+  for (let run = 0; run < %d; run++) {
+    for (const [number, answer] of answers.entries()) {
+      if (!answer) continue;
       // Making a link changes the selected range.
-      selection = select(one);
+      const selection = select(wanted[number]);
       const started = performance.now();
-      ({status, fragment} = generate(selection));
-      milliseconds = Math.min(milliseconds, performance.now() - started);
+      const {status, fragment} = generate(selection);
+      answer.milliseconds = Math.min(answer.milliseconds, performance.now() - started);
+      answer.status = status;
+      answer.fragment = fragment || null;
     }
-    answers.push({status, fragment: fragment || null, milliseconds});
   }
   return answers;
 })(%s)

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 DELIMITER = ":~:"
 # All bytes but ASCII letters, digits, `_`, `.` and `~`.
 _ESCAPES = {code: f"%{code:02X}" for code in range(256) if not re.match(r"(?a)[\w.~]", chr(code))}
+_RESERVED = re.compile(r"(?a)[^\w.~ %]")
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -51,7 +52,13 @@ def _identity(anchor: str) -> str:
 
 def encode(text: str) -> str:
     """Percent-encode one part of a directive as UTF-8."""
-    return text.encode().decode("latin-1").translate(_ESCAPES)
+    if not text.isascii():
+        return text.encode().decode("latin-1").translate(_ESCAPES)
+    # Few characters but the space to replace, each of them at once. That of the escapes first.
+    encoded = text.replace("%", "%25") if "%" in text else text
+    for c in set(_RESERVED.findall(text)):
+        encoded = encoded.replace(c, _ESCAPES[ord(c)])
+    return encoded.replace(" ", "%20")
 
 
 def parse(fragment: str, browser: str = "") -> tuple[str, tuple[Directive, ...]]:

@@ -14,9 +14,10 @@ from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.query import (
     Query,
     back_over_blanks,
-    is_searchable,
+    is_part_searchable,
     on_over_blanks,
     parts_of,
+    stands_first,
     surely_at,
 )
 from exactquote.deeplink.stumbles import stumbles
@@ -46,14 +47,15 @@ def lands(page: Page, directive: Directive, span: Span) -> bool:
     parts = parts_of(directive)
     if any(map(_has_unfit_rim, parts)):
         return False
-    widest = land(page, directive, "any")
-    if widest is None or widest.span != span:
-        return False
+    alone = len(parts) == 1 and is_part_searchable(directive.start)
+    if not (alone and stands_first(view(page, "any"), directive.start, span)):
+        widest = land(page, directive, "any")
+        if widest is None or widest.span != span:
+            return False
     if not _in_runs(page, directive, span) or not _has_its_context(page, directive, span):
         return False
     if page.styled_initials and _has_an_initial(page, directive, span):
         return False
-    alone = len(parts) == 1 and is_searchable(directive)
     for name in BROWSERS:
         if alone and surely_at(view(page, name), directive.start, span):
             continue

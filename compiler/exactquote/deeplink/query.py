@@ -371,17 +371,25 @@ def surely_at(seen: View, text: str, span: Span) -> bool:
     knows more. `text` is the page's own at `span`, and searchable.
     """
     raw, frail = seen.raw, seen.page.frail
-    start = seen.from_page(span.start)
+    start = seen.in_one_piece(span)
+    if start is None or not raw.startswith(text, start):
+        return False
     end = start + len(text)
-    if not raw.startswith(text, start):
-        return False
-    if seen.to_page(start) != span.start or seen.to_page_end(end) != span.end:
-        return False
     if raw[start - 1 : start + 1] in _SURE_STARTS and raw[end - 1 : end + 1] in _SURE_ENDS:
         return span.start not in frail and span.end not in frail
     return _is_plain(raw, start, end) and (
         _edge(seen, start, span.start) == "no" == _edge(seen, end, span.end)
     )
+
+
+def stands_first(seen: View, text: str, span: Span) -> bool:
+    """Whether `surely_at` holds, and no place before it, though inside a word, is equal to it."""
+    if not surely_at(seen, text, span):
+        return False
+    folded, start = seen.folded, seen.from_page(span.start)
+    # Plain edges are folded by themselves: the page's fold holds that of the text.
+    first, last = folded.position(start), folded.position(start + len(text))
+    return folded.text.find(folded.text[first:last]) == first
 
 
 def _is_composable(raw: str, start: int) -> bool:
@@ -429,18 +437,20 @@ def _selects(raw: str, offset: int) -> bool:
 # Each browser is asked in turn.
 @lru_cache(maxsize=8)
 def is_searchable(directive: Directive) -> bool:
-    """Whether browsers search for each of its characters as they stand."""
-    for part in parts_of(directive):
-        if _UNSEARCHABLE.search(part):
-            return False
-        if part.isascii():
-            continue
-        met = beyond_ascii(part)
-        if any(map(is_new, met)) or (any(c in SIGNS for c in met) and _marks_a_symbol(part)):
-            return False
-        if max(met) > "\uffff" and _marks_another_script(part):
-            return False
-    return True
+    """Whether browsers search for each character of all parts as it stands."""
+    return all(map(is_part_searchable, parts_of(directive)))
+
+
+def is_part_searchable(part: str) -> bool:
+    """Whether browsers search for each character of one part as it stands."""
+    if _UNSEARCHABLE.search(part):
+        return False
+    if part.isascii():
+        return True
+    met = beyond_ascii(part)
+    if any(map(is_new, met)) or (any(c in SIGNS for c in met) and _marks_a_symbol(part)):
+        return False
+    return max(met) <= "\uffff" or not _marks_another_script(part)
 
 
 def _marks_a_symbol(part: str) -> bool:

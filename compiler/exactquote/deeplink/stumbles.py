@@ -64,13 +64,13 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     sheet writes. It goes on from there, if the rest doesn't fit, with a search that ends in
     that element: the part of the document behind it is never searched.
     """
-    met_first = (directive.prefix or directive.start, directive.end)
-    if page.bulleted and any(part and _is_mark(part, page) for part in met_first):
+    first = directive.prefix or directive.start
+    if page.bulleted and any(part and _is_mark(part, page) for part in (first, directive.end)):
         return True
     bare = not (directive.end or directive.prefix or directive.suffix)
     if bare and not (page.generated or page.labels):
         return False
-    parts = [directive.prefix or directive.start]
+    parts = [first]
     if directive.end and directive.suffix:
         parts.append(directive.end)
     wanted = [fold_text(collapse(part), WIDE).text for part in parts]
@@ -127,6 +127,9 @@ def _goes_astray(page: Page, directive: Directive, span: Span) -> bool:
     bare = not (directive.end or directive.prefix)
     if bare and (not first or seen.folded.text[first - 1] == CUT):
         return False
+    if bare and not directive.suffix:
+        last = seen.folded.position(seen.from_page(span.end - 1) + 1)
+        return _is_led_by(seen.folded.text, first, seen.folded.text[first:last])
     query = Query.of(seen, directive)
     if query is None:
         return True

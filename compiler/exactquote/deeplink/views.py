@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from exactquote.model import Span
 from exactquote.rendered.folds import CHROMIUM, FIREFOX, WEBKIT, WIDE, Fold, Folded, fold_text
 from exactquote.rendered.page import CUT, Kind, Page, Run
 
@@ -86,6 +87,8 @@ class View:
     """The page offsets again, sorted."""
     page_starts: tuple[int, ...] = field(default=(), repr=False)
     """The view offsets of the same pieces, in the order of `page_froms`."""
+    page_stops: tuple[int, ...] = field(default=(), repr=False)
+    """The page offsets where they end, in that order too."""
 
     def to_page(self, offset: int) -> int:
         """Page offset of a view offset."""
@@ -104,6 +107,15 @@ class View:
             return offset
         k = bisect_right(self.page_froms, offset) - 1
         return self.page_starts[k] + offset - self.page_froms[k]
+
+    def in_one_piece(self, span: Span) -> int | None:
+        """View offset of the start of a page span, if all of it stands there in one piece."""
+        if not self.starts:
+            return span.start
+        k = bisect_right(self.page_froms, span.start) - 1
+        if k < 0 or span.end > self.page_stops[k]:
+            return None
+        return self.page_starts[k] + span.start - self.page_froms[k]
 
 
 def view(page: Page, name: Name) -> View:
@@ -137,20 +149,22 @@ class _Strung(NamedTuple):
     seams: frozenset[int]
     page_froms: tuple[int, ...]
     page_starts: tuple[int, ...]
+    page_stops: tuple[int, ...]
 
 
 def _string(page: Page, profile: Profile) -> _Strung:
     writer = _Writer(page, profile)
     for run in page.runs:
         writer.take(run)
-    pieces = sorted(zip(writer.froms, writer.starts, strict=True))
+    pieces = sorted(zip(writer.froms, writer.starts, writer.stops, strict=True))
     return _Strung(
         "".join(writer.out),
         tuple(writer.starts),
         tuple(writer.froms),
         frozenset(writer.seams),
-        tuple(offset for offset, _ in pieces),
-        tuple(start for _, start in pieces),
+        tuple(offset for offset, _, _ in pieces),
+        tuple(start for _, start, _ in pieces),
+        tuple(stop for _, _, stop in pieces),
     )
 
 
@@ -167,6 +181,7 @@ class _Writer:
         self.out: list[str] = []
         self.starts: list[int] = []
         self.froms: list[int] = []
+        self.stops: list[int] = []
         self.seams: list[int] = []
         self._text = page.text
         self._profile = profile
@@ -251,6 +266,7 @@ class _Writer:
         if text:
             self.starts.append(self._length)
             self.froms.append(start)
+            self.stops.append(start + len(text))
             self.out.append(text)
             self._length += len(text)
 
