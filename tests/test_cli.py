@@ -222,12 +222,12 @@ WRONG_USE: dict[str, tuple[dict[str, str], list[str], str]] = {
     "a bad configuration": (
         {**CORPUS, "exactquote.toml": "titel = 'x'"},
         ["check"],
-        "exactquote.toml:1: unknown key titel; did you mean title?",
+        "exactquote.toml:1:1: unknown key titel; did you mean title?",
     ),
     "a silenced promise": (
         {**CORPUS, "exactquote.toml": "[severity]\nEQ002 = 'off'"},
         ["check"],
-        "exactquote.toml:2: EQ002 (absent) is part of the promise",
+        "exactquote.toml:2:1: EQ002 (absent) is part of the promise",
     ),
     "no such citations": (CORPUS, ["check", "--citations", "x.json"], "x.json: no such"),
     "citations of no known kind": (

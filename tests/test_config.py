@@ -238,6 +238,8 @@ FAULTS = [
     ("[[chat.refusals]]\nversion = 1\n", 1, "refusal 1 has no texts"),
     ("[chat]\nlanguages = ['de']\n" + REFUSAL.format("version = 1", "No."), 2, "no text in 'de'"),
     ("title = '''\ntitel = 1\n'''\ntitel = 1\n", 4, "unknown key titel"),
+    ('language = "deutsch"\n', 1, "must be a language tag such as de or pt-BR"),
+    ('language = ""\n', 1, "must be a language tag such as de or pt-BR"),
 ]
 
 
@@ -246,7 +248,7 @@ def test_a_mistake_is_told_with_its_line(folder: Path, text: str, line: int, mes
     (folder / "exactquote.toml").write_text(text)
     with pytest.raises(ConfigError) as caught:
         load_config(folder / "docs", None)
-    assert str(caught.value).startswith(f"exactquote.toml:{line}: ")
+    assert str(caught.value).startswith(f"exactquote.toml:{line}:1: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -378,7 +380,7 @@ def test_all_mistakes_are_told_at_once(folder: Path) -> None:
 def test_a_line_is_found_in_pyproject_too(folder: Path) -> None:
     text = "[project]\nname = 'x'\ntitel = 1\n\n[tool.exactquote]\ntitel = 'x'\n"
     (folder / "pyproject.toml").write_text(text)
-    with pytest.raises(ConfigError, match=r"^pyproject\.toml:6: unknown key titel"):
+    with pytest.raises(ConfigError, match=r"^pyproject\.toml:6:1: unknown key titel"):
         load_config(folder, None)
 
 

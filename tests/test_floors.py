@@ -16,7 +16,7 @@ FUNCTIONS = ROOT / "site_templates/functions"
 # From the ground up; what shares a floor may import each other.
 FLOORS = [
     {"model", "settings"},
-    {"codes", "refusals", "addresses", "chat_rules"},
+    {"codes", "refusals", "addresses", "languages", "chat_rules"},
     {"readers"},
     {"rendered"},
     {"passages", "chunks"},

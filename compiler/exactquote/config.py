@@ -15,6 +15,7 @@ from exactquote.addresses import address_faults
 from exactquote.chat_rules import PRICE_MOST, RANGES, chat_faults, is_model
 from exactquote.codes import CODES
 from exactquote.disk.refusal import Refusal
+from exactquote.languages import is_language_tag
 from exactquote.readers.toml_nodes import malformed_toml
 from exactquote.settings import KnowledgeSettings, Settings
 
@@ -57,7 +58,7 @@ def load_config(start: Path, explicit: Path | None = None) -> tuple[Settings, Pa
         if not faults:
             return settings, path
     raise ConfigError(
-        "\n".join(f"{path}:{_line(text, prefix + key)}: {message}" for key, message in faults)
+        "\n".join(f"{path}:{_place(text, prefix + key)}: {message}" for key, message in faults)
     )
 
 
@@ -167,7 +168,7 @@ def _table(path: Path, text: str, required: bool) -> tuple[dict[str, Any] | None
     if content is None and required:
         raise ConfigError(f"{path}: has no table [tool.exactquote]")
     if content is not None and not isinstance(content, dict):
-        raise ConfigError(f"{path}:{_line(text, TABLE)}: tool.exactquote is not a table")
+        raise ConfigError(f"{path}:{_place(text, TABLE)}: tool.exactquote is not a table")
     return content, TABLE
 
 
@@ -236,6 +237,11 @@ def _value_faults(settings: Settings) -> Iterator[Fault]:
         yield (
             ("limits", "passage_chars_min"),
             f"limits.passage_chars_min is {low}, more than passage_chars_max, {high}",
+        )
+    if not is_language_tag(settings.language):
+        yield (
+            ("language",),
+            f"language is {settings.language!r}; it must be a language tag such as de or pt-BR",
         )
     for name in ("publish", "exclude", "required", "hidden_controls"):
         if "" in getattr(settings, name):
@@ -368,14 +374,14 @@ def _code_suggestion(code: str) -> str:
     return f"; codes run from {next(iter(CODES))} to {list(CODES)[-1]}"
 
 
-def _line(text: str, key: Key) -> int:
-    """Line of a key in TOML text: its own, else that of the nearest table around it."""
-    best, best_depth = 1, 0
-    for number, path in _keys(text):
+def _place(text: str, key: Key) -> str:
+    """Line and column of a key in TOML text: its own, else those of the nearest table around it."""
+    best, best_depth = "1:1", 0
+    for place, path in _keys(text):
         common = _shared(path, key)
         # Either a table around the key, or the key itself, perhaps as the head of a longer one.
         if common > best_depth and common in (len(path), len(key)):
-            best, best_depth = number, common
+            best, best_depth = place, common
     return best
 
 
@@ -384,7 +390,7 @@ def _shared(one: Key, other: Key) -> int:
     return next(differing, min(len(one), len(other)))
 
 
-def _keys(text: str) -> Iterator[tuple[int, Key]]:
+def _keys(text: str) -> Iterator[tuple[str, Key]]:
     table: Key = ()
     entries: dict[Key, int] = {}
     quotes = ""
@@ -395,15 +401,16 @@ def _keys(text: str) -> Iterator[tuple[int, Key]]:
                 quotes = ""
             continue
         bare = line.strip()
+        place = f"{number}:{len(line) - len(line.lstrip()) + 1}"
         if bare.startswith("["):
             table = _parts(bare.strip("[] \t").split("]")[0])
             if bare.startswith("[["):
                 entries[table] = entries.get(table, -1) + 1
             table = _entry(table, entries)
-            yield number, table
+            yield place, table
         elif "=" in bare and not bare.startswith("#"):
             before, _, value = bare.partition("=")
-            yield number, table + _parts(before)
+            yield place, table + _parts(before)
             quotes = next((q for q in ('"""', "'''") if value.count(q) % 2), "")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from unittest.mock import patch
 from urllib.parse import unquote
 
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
+from exactquote.deeplink import match
 from exactquote.deeplink.directive import Directive, encode, fragment, parse
 from exactquote.deeplink.generate import NoLink, deep_link, fullest
 from exactquote.deeplink.match import land, lands
@@ -51,6 +53,23 @@ def rims(page: Page, start: int, end: int) -> list[int]:
 def directive_of(link: DeepLink) -> Directive:
     _, (found,) = parse(link.directive)
     return found
+
+
+@given(spans())
+@settings(max_examples=200)
+def test_the_short_cut_for_bare_quotes_says_what_the_whole_search_says(
+    made: tuple[str, Page, Span],
+) -> None:
+    _, page, span = made
+    quote = Directive(page.text[span.start : span.end])
+    with (
+        patch.object(match, "stands_first", return_value=False),
+        patch.object(match, "surely_at", return_value=False),
+    ):
+        whole = lands(page, quote, span)
+    short = match.stands_first(match.view(page, "any"), quote.start, span)
+    event(f"short cut: {short}, lands: {whole}")
+    assert lands(page, quote, span) == whole
 
 
 @given(spans())

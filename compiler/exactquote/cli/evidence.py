@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
@@ -10,11 +9,10 @@ import click
 from exactquote.cli.options import Options, dist_option, with_options
 from exactquote.cli.speak import say
 from exactquote.disk.refusal import Refusal
+from exactquote.languages import is_language_tag
 from exactquote_site.wire.plain import is_blank
 
 _COUNT = 5
-# A language tag of BCP 47 by its look.
-_TAG = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE)
 
 _EPILOG = """\b
 Support needs the claim's words, or words near in meaning, and its names and
@@ -56,7 +54,7 @@ def command(
     # numpy is slow to load, and a claim that says nothing needs none of it.
     if is_blank(claim):
         raise Refusal("the claim is empty")
-    if language and not _TAG.fullmatch(language):
+    if language and not is_language_tag(language):
         raise Refusal(f"{language!r} is no language tag, as en, de or pt-BR are")
     from exactquote.cli.knowledge import open_knowledge
     from exactquote.report.supporting import supporting_json, supporting_text
