@@ -38,6 +38,8 @@ from exactquote.report.landing import Asked, outcome
 from exactquote.report.stats import kind, shape, why
 
 CORPORA = ("rustbook", "fastapi-de", "react-zh", "otel-en")
+# Only counted: their links are of the same kinds.
+COUNTED = ("react-en", "cpp")
 SAMPLE = 500
 WEBKIT_SAMPLE = 50
 REMAINDER = 20
@@ -49,15 +51,19 @@ WEBKIT: tuple[BrowserName, ...] = ("webkit",)
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--corpus", action="append", choices=CORPORA, help="this one only")
+    arguments.add_argument(
+        "--corpus", action="append", choices=CORPORA + COUNTED, help="this one only"
+    )
     arguments.add_argument("--sample", type=int, default=SAMPLE, help="links to open of each")
     arguments.add_argument("--write", action="store_true", help="keep the result, dated")
     options = arguments.parse_args()
+    wanted = options.corpus or CORPORA + COUNTED
     result = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "browsers": versions(),
         "seed": SEED,
-        "corpora": [measured(name, options.sample) for name in options.corpus or CORPORA],
+        "corpora": [measured(name, options.sample) for name in wanted if name in CORPORA],
+        "counted": [counted(name) for name in wanted if name in COUNTED],
     }
     print(json.dumps(result, indent=1, ensure_ascii=False))
     if options.write:
@@ -105,6 +111,14 @@ def measured(name: str, sample: int) -> dict[str, object]:
         **remainder(proof, site, unlinked),
         **verdicts(cited, citations),
     }
+
+
+def counted(name: str) -> dict[str, object]:
+    """How many passages of a corpus get a link; none is opened."""
+    with unpacked(name) as root:
+        _, proof = proved(root, name)
+    print(f"{name}: {len(proof.passages)} passages", file=sys.stderr)
+    return {"corpus": name, **linked_passages(proof)[2]}
 
 
 def linked_passages(
