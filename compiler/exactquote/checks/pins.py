@@ -10,6 +10,8 @@ from exactquote.rendered.folds import STRICT, fold_text
 from exactquote.rendered.page import CUT, Page
 
 _CONTEXT_CHARS = 2_000
+_SHOWN_CHARS = 60
+_SHOWN_MAX = 5
 
 
 def pinned(
@@ -26,8 +28,8 @@ def pinned(
             return fault(
                 "EQ022",
                 written.place,
-                f"occurrence {written.occurrence} is asked for, but the passage occurs {times}"
-                f" on the page of {page.doc} (counted from 0)",
+                f"occurrence {written.occurrence} is asked for, but {subject(written)}"
+                f" occurs {times} on the page of {page.doc} (counted from 0)",
                 "leave occurrence out"
                 if len(found) == 1
                 else f"use an occurrence from 0 to {len(found) - 1}",
@@ -49,15 +51,25 @@ def with_context(
     fitting = tuple(place for place in places if _fits(page, place, name, context))
     if fitting:
         return fitting
-    before = name == "prefix"
-    real = _before(page, places[0])[-60:] if before else _after(page, places[0])[:60]
-    return fault(
-        "EQ022",
-        written.place,
-        f"the {name} {shown(context)} does not stand"
-        f" {'before' if before else 'behind'} the passage",
-        f"the page has {shown(real)} there",
-    )
+    side = "before" if name == "prefix" else "behind"
+    kind = subject(written) if name == "prefix" else "the passage"
+    real = list(dict.fromkeys(_beside(page, place, name) for place in places))
+    listed = ", or ".join(real[:_SHOWN_MAX]) + ", …" * (len(real) > _SHOWN_MAX)
+    cure = f"the page has {listed} there"
+    message = f"the {name} {shown(context)} does not stand {side} {kind}"
+    return fault("EQ022", written.place, message, cure)
+
+
+def subject(written: Written) -> str:
+    """What an author's `quote` or `from` is called."""
+    return "the start of the range" if written.quote_end else "the passage"
+
+
+def _beside(page: Page, place: Occurrence, name: str) -> str:
+    text = _before(page, place) if name == "prefix" else _after(page, place)
+    text = " ".join(text.split())
+    near = text[-_SHOWN_CHARS:] if name == "prefix" else text[:_SHOWN_CHARS]
+    return shown(near) if near else "nothing"
 
 
 def _fits(page: Page, place: Occurrence, name: str, context: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from exactquote.checks.pins import subject
 from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
@@ -31,7 +32,7 @@ def check(
     return fault(
         "EQ004",
         written.place,
-        f"the passage occurs {len(found)} times on the page of {page.doc}",
+        f"{subject(written)} occurs {len(found)} times on the page of {page.doc}",
         "; or ".join(dict.fromkeys(cures)),
         tuple(
             Related(site.locate(page, Span(place.start, place.end)), f"occurrence {number}")
