@@ -11,6 +11,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -162,8 +163,11 @@ def command(
     options: Options,
 ) -> int:
     """Open the links of the built site in DIST (dist/ unless given) in real browsers."""
+    ctx = click.get_current_context()
     if every and sample is not None:
-        raise click.UsageError("--all and --sample exclude each other", click.get_current_context())
+        raise click.UsageError("--all and --sample exclude each other", ctx)
+    if citations and (every or sample is not None):
+        raise click.UsageError("of --citations every one is opened: no --all, no --sample", ctx)
     require_folder(dist)
     if citations:
         site: Path | Mapping[str, bytes] = dist
@@ -259,13 +263,11 @@ def _manifest(root: Path) -> tuple[str, dict[str, str]]:
 
 
 def _file(root: Path, name: str) -> bytes | None:
-    if "\0" in name:
-        return None
     try:
         path = (root / name).resolve()
         # A link or ".." must not lead out of the site.
         return path.read_bytes() if path.is_relative_to(root.resolve()) else None
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -369,22 +371,50 @@ def promised(page: Page | None, href: str, quote: str, span: Span | None = None)
         span = landing.span if landing is not None else None
     if page is None or span is None:
         return Link(href, quote)
-    before, in_sight = _telling(page, span, page.runs), None
+    before, in_sight = _telling(page, span, None), None
     if any(run.closed for run in page.runs):
-        opened = (0, page.runs[page.run_at(span.start)].closed)
-        in_sight = _telling(page, span, [run for run in page.runs if run.closed in opened])
+        in_sight = _telling(page, span, page.runs[page.run_at(span.start)].closed)
     return Link(href, quote, before=before, in_sight=in_sight)
 
 
-def _telling(page: Page, span: Span, runs: Sequence[Run]) -> str:
-    """As much of what stands before a span as tells it from equal ones; "" if there are none.
+@dataclass(frozen=True, slots=True)
+class _Bare:
+    """Runs of a page with their text as landings are compared: no white space, nothing unseen."""
 
-    Nothing counts but the text of `runs`, which hold the span.
-    """
-    whole = _bare(_text(page, runs, Span(0, len(page.text))))
-    index = bisect_right(runs, span.start, key=lambda run: run.start) - 1
-    begin = span.start
-    while whole.count(_bare(_text(page, runs, Span(begin, span.end)))) > 1:
+    page: Page
+    runs: tuple[Run, ...]
+    text: str
+    starts: tuple[int, ...]
+    """Where each run begins in `text`."""
+
+    def index(self, offset: int) -> int:
+        """Which of the runs holds an offset of the page."""
+        return bisect_right(self.runs, offset, key=lambda run: run.start) - 1
+
+    def at(self, offset: int) -> int:
+        """The place in `text` of an offset of the page."""
+        k = self.index(offset)
+        return self.starts[k] + len(bare(self.page.text[self.runs[k].start : offset]))
+
+
+def _bare_page(page: Page, closed: int | None) -> _Bare:
+    """All of a page, or what is seen of it while one box is open; made once for its links."""
+    made: _Bare | None = page.views.get(f"bare {closed}")
+    if made is None:
+        runs = tuple(run for run in page.runs if closed is None or run.closed in (0, closed))
+        texts = [bare(page.text[run.start : run.end]) for run in runs]
+        starts = accumulate(map(len, texts), initial=0)
+        made = _Bare(page, runs, "".join(texts), tuple(starts)[:-1])
+        page.views[f"bare {closed}"] = made
+    return made
+
+
+def _telling(page: Page, span: Span, closed: int | None) -> str:
+    """As much of what stands before a span as tells it from equal ones; "" if there are none."""
+    whole = _bare_page(page, closed)
+    runs, text, end = whole.runs, whole.text, whole.at(span.end)
+    index, begin = whole.index(span.start), span.start
+    while _twice(text, text[whole.at(begin) : end]):
         if begin > runs[index].start:
             begin = runs[index].start
         elif index and runs[index - 1].kind in _SHOWN and span.start - begin < BEFORE_CHARS:
@@ -392,16 +422,13 @@ def _telling(page: Page, span: Span, runs: Sequence[Run]) -> str:
             begin = runs[index].start
         else:
             break
-    return _text(page, runs, Span(max(begin, span.start - BEFORE_CHARS), span.start))
+    begin = max(begin, span.start - BEFORE_CHARS)
+    inside = (run for run in runs if run.start < span.start and run.end > begin)
+    return " ".join(page.text[max(run.start, begin) : min(run.end, span.start)] for run in inside)
 
 
-def _text(page: Page, runs: Sequence[Run], span: Span) -> str:
-    inside = (run for run in runs if run.start < span.end and run.end > span.start)
-    return " ".join(page.text[max(r.start, span.start) : min(r.end, span.end)] for r in inside)
-
-
-def _bare(text: str) -> str:
-    return "".join(text.split())
+def _twice(text: str, part: str) -> bool:
+    return text.find(part, text.find(part) + 1) >= 0
 
 
 def _available(

@@ -24,13 +24,17 @@ _FILLED_IN = frozenset(FIGURES + LETTERS + QUOTES)
 _QUOTE_SIGNS = frozenset("'\"«»‹›「」『』《》〈〉")
 
 _VALUE = r"\s*:((?:[^;}\"']|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')+)"
-_CONTENT = re.compile(rf"(?<![\w-])content{_VALUE}")
-_LIST_STYLE = re.compile(rf"(?<![\w-])list-style(?:-type)?{_VALUE}")
+_CONTENT = re.compile(rf"(?<![\w-])content{_VALUE}", re.IGNORECASE)
+_LIST_STYLE = re.compile(rf"(?<![\w-])list-style(?:-type)?{_VALUE}", re.IGNORECASE)
 _CUSTOM = re.compile(rf"(?<![\w-])(--[\w-]+){_VALUE}")
-_COUNTER_STYLE = re.compile(r"@counter-style\s+[\w-]+\s*\{([^}]*)\}")
-_DESCRIPTOR = re.compile(rf"(?<![\w-])(prefix|suffix|symbols|additive-symbols){_VALUE}")
-_COUNTED = re.compile(r"(?<![\w-])counter-(?:reset|set|increment)\s*:[^;}]*\blist-item\b")
-_ITEMS = re.compile(r"(?<![\w-])display\s*:[^;}]*\blist-item\b")
+_COUNTER_STYLE = re.compile(r"@counter-style\s+[\w-]+\s*\{([^}]*)\}", re.IGNORECASE)
+_DESCRIPTOR = re.compile(
+    rf"(?<![\w-])(prefix|suffix|symbols|additive-symbols){_VALUE}", re.IGNORECASE
+)
+_COUNTED = re.compile(
+    r"(?<![\w-])counter-(?:reset|set|increment)\s*:[^;}]*\blist-item\b", re.IGNORECASE
+)
+_ITEMS = re.compile(r"(?<![\w-])display\s*:[^;}]*\blist-item\b", re.IGNORECASE)
 
 _BULLETS = frozenset({"disc", "circle", "square", "disclosure-open", "disclosure-closed"})
 _FIGURES = frozenset({"decimal", "decimal-leading-zero"})
@@ -195,15 +199,16 @@ def _part(token: Token) -> tuple[str, str] | None:
         return None
     arguments = [one for one in token.arguments if one.type not in ("whitespace", "comment")]
     names = [one.value for one in arguments if one.type == "ident"]
+    styles = {name.lower() for name in names[1:]}
     if token.lower_name == "attr" and names:
         return "attribute", names[0].lower()
     if token.lower_name == "var" and names:
         return "property", names[0]
     if token.lower_name == "counter":
-        return "words", FIGURES if set(names[1:]) <= _FIGURES else LETTERS
+        return "words", FIGURES if styles <= _FIGURES else LETTERS
     if token.lower_name == "counters":
         between = next((one.value for one in arguments if one.type == "string"), "")
-        sign = FIGURES if set(names[1:]) <= _FIGURES else LETTERS
+        sign = FIGURES if styles <= _FIGURES else LETTERS
         # As deep as lists are nested.
         return "words", between.join([sign] * 4)
     return None
@@ -282,7 +287,7 @@ def _counter_style(block: str) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for name, value in _DESCRIPTOR.findall(block):
         tokens = tinycss2.parse_component_value_list(value, skip_comments=True)
-        found[name] = [t.value for t in tokens if t.type in ("string", "ident")]
+        found[name.lower()] = [t.value for t in tokens if t.type in ("string", "ident")]
     before = "".join(found.get("prefix", ()))
     after = "".join(found.get("suffix", ()))
     symbols = [*found.get("symbols", ()), *found.get("additive-symbols", ()), LETTERS]

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import unquote, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
-_SITE = "http://site.invalid/"
-_SCRIPT = re.compile(
-    r"<script\b(?![^>]*\bsrc=)(?![^>]*type=[\"']?(?:application/(?:ld\+)?json|text/(?:template|html)))"
-    r"[^>]*>(.*?)</script>",
-    re.DOTALL | re.IGNORECASE,
+from exactquote.rendered.hrefs import base_of, find_file
+
+# Scripts, event handlers, and what may name a router: most pages of most sites have none.
+_ACTIVE = re.compile(
+    r"<(?:script|meta)\b|[\s/\"'](?:on[a-z]+|hx-boost|data-(?:barba|swup|turbo))\b", re.IGNORECASE
 )
-_HANDLER = re.compile(r"\son[a-z]+\s*=\s*(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
-_REFRESH = re.compile(r"<meta\b[^>]*http-equiv=[\"']?refresh", re.IGNORECASE)
+_HANDLER = re.compile(r"[\s/\"']on[a-z]+\s*=", re.IGNORECASE)
+# Of any other type a script is data, which runs nothing.
+_CODE = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma)script", re.IGNORECASE)
 _TEXT = (
     re.compile(
         r"\.(?:innerHTML|outerHTML)\s*=|\.(?:replaceChildren|replaceWith)\(|document\.write"
@@ -51,25 +51,43 @@ _CALLS = (
     ),
 )
 # What a page itself says to a router that takes over the clicks on its links.
-_ROUTER = re.compile(
-    r"\bhx-boost=[\"']?true|\bdata-barba=|\bdata-swup\b|\bdata-turbo(?:=[\"']?true|-track=)"
-    r"|name=[\"']?astro-view-transitions-enabled|\"navigation\.instant\"",
-    re.IGNORECASE,
+_ROUTERS = (
+    "[hx-boost=true], [data-hx-boost=true], [data-barba], [data-swup], [data-turbo=true],"
+    " [data-turbo-track], [data-turbo=''], meta[name=astro-view-transitions-enabled]"
 )
+_INSTANT = re.compile(r"\"navigation\.instant\"")
 
 
 def hazards(html: str) -> tuple[str, ...]:
     """Each kind of hazard once, in words; empty for a page that leaves its links alone."""
-    code = "\n".join((*_SCRIPT.findall(html), *_HANDLER.findall(html)))
+    if not _ACTIVE.search(html):
+        return ()
+    tree = LexborHTMLParser(html)
+    code = "\n".join(_scripts(tree, handlers=_HANDLER.search(html) is not None))
     found = [words for call, words in (_TEXT, *_CALLS) if call.search(code)]
-    if _REFRESH.search(html):
+    if any(
+        (one.attributes.get("http-equiv") or "").lower() == "refresh" for one in tree.css("meta")
+    ):
         found.append("the page leads on by itself, which drops the text to find")
-    if _ROUTER.search(html):
+    settings = (node.text() or "" for node in tree.css("script[type='application/json']"))
+    if tree.css_first(_ROUTERS) is not None or any(map(_INSTANT.search, settings)):
         found.append(
             "a router takes over clicks on links between pages, and the browser then looks for"
             " no text"
         )
     return tuple(found)
+
+
+def _scripts(tree: LexborHTMLParser, *, handlers: bool) -> Iterator[str]:
+    """The code that stands in a page itself."""
+    for node in tree.css("script:not([src])"):
+        if _CODE.fullmatch((node.attributes.get("type") or "").strip()):
+            yield node.text() or ""
+    if handlers:
+        for node in tree.css("*"):
+            for name, value in node.attributes.items():
+                if name[:2].lower() == "on" and value:
+                    yield value
 
 
 def script_hazards(code: str) -> tuple[tuple[str, int], ...]:
@@ -87,14 +105,8 @@ def linked_scripts(html: str, path: str, files: Mapping[str, bytes]) -> Iterator
     if "<script" not in html.lower():
         return
     tree = LexborHTMLParser(html)
-    base = tree.css_first("base[href]")
-    here = urljoin(_SITE, path)
-    root = urljoin(here, (base.attributes.get("href") or "") if base is not None else "")
+    base = base_of(tree, path)
     for node in tree.css("script[src]"):
-        try:
-            url = urljoin(root, node.attributes.get("src") or "")
-            name = unquote(urlsplit(url).path).lstrip("/")
-        except ValueError:
-            continue
-        if url.startswith(_SITE) and name in files:
-            yield name
+        found = find_file(base, node.attributes.get("src"), files)
+        if found is not None:
+            yield found.path

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import unquote, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from exactquote.rendered.hrefs import base_of, find_file
 from exactquote.rendered.styles import sheet
 
-# Any host will do: URLs are resolved as a browser would, and what leaves it isn't ours.
-_SITE = "http://site.invalid/"
+_STYLED = re.compile("<(?:style|link)", re.IGNORECASE)
 _IMPORTS_DEEP_MAX = 20
 
 
@@ -22,23 +22,21 @@ def linked_styles(
     `files` are by path in the site. A sheet that isn't among them is passed over: nothing is
     ever fetched.
     """
-    if not any(tag in html for tag in ("<style", "<link", "<STYLE", "<LINK")):
+    if not _STYLED.search(html):
         return
     tree = LexborHTMLParser(html)
-    base = tree.css_first("base[href]")
-    here = urljoin(_SITE, path)
-    root = urljoin(here, (base.attributes.get("href") or "") if base is not None else "")
+    base = base_of(tree, path)
     for node in tree.css("style, link"):
         if not _applies(node):
             continue
         media = node.attributes.get("media") or ""
         if node.tag == "style":
-            yield from _with_imports(node.text() or "", root, media, None, files, ())
+            yield from _with_imports(node.text() or "", base, media, None, files, ())
         else:
-            found = _file(urljoin(root, node.attributes.get("href") or ""), files)
+            found = find_file(base, node.attributes.get("href"), files)
             if found is not None:
-                url, css = found
-                yield from _with_imports(css, url, media, None, files, (url,))
+                css = found.data.decode("utf-8", "replace")
+                yield from _with_imports(css, found.url, media, None, files, (found.url,))
 
 
 def _applies(node: LexborNode) -> bool:
@@ -68,17 +66,11 @@ def _with_imports(
     """A sheet behind the sheets that it imports, which stand before it in the cascade."""
     if "@import" in css and len(importers) <= _IMPORTS_DEEP_MAX:
         for imported in sheet(css).imports:
-            found = _file(urljoin(url, imported.url), files)
-            if found is not None and found[0] not in importers:
+            found = find_file(url, imported.url, files)
+            if found is not None and found.url not in importers:
                 both = " and ".join(part for part in (media, imported.media) if part)
+                text, known = found.data.decode("utf-8", "replace"), (*importers, found.url)
                 yield from _with_imports(
-                    found[1], found[0], both, imported.layer or None, files, (*importers, found[0])
+                    text, found.url, both, imported.layer or None, files, known
                 )
     yield css, css, media, layer
-
-
-def _file(url: str, files: Mapping[str, bytes]) -> tuple[str, str] | None:
-    """URL and text of a sheet of the site; a query string names no other file."""
-    parts = urlsplit(url)
-    data = files.get(unquote(parts.path).lstrip("/")) if url.startswith(_SITE) else None
-    return None if data is None else (url, data.decode("utf-8", "replace"))

@@ -256,7 +256,7 @@ def read_page(
     uniqueness is concerned): our own pages mark their documents that way.
     """
     tree = LexborHTMLParser(html)
-    inert = {node.mem_id for node in tree.css("[inert]")} if "inert" in html else set()
+    inert = {node.mem_id for node in tree.css("[inert]")}
     styled = bool(sheets) or _STYLED.search(html) is not None
     styles = apply(tree, sheets) if styled else Styles({})
     walk = _Walk(styles, _ids(tree), inert, article_only)
@@ -304,18 +304,18 @@ _FORM = frozenset({"input", "textarea", "select"})
 
 # Without a style sheet, only these make an element look other than its tag does.
 _STYLED = re.compile(
-    r"\s(?:style|hidden|popover|align|wrap|nowrap|contenteditable)\b"
+    r"[\s/\"'](?:style|hidden|popover|contenteditable)\b"
     r"|<(?:dialog|noembed|datalist|marquee|rp)\b",
     re.IGNORECASE,
 )
 # They stay in the text, since a link that leaves them out fails beside a space; what readers
 # are shown goes without. ZWJ and ZWNJ are shown: emoji and Persian words are made with them.
 _UNSHOWN = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
-# NBSP is no collapsible space: browsers keep it, and match it as a space.
-# A form feed is white space in HTML, but no browser finds text across one.
-_QUOTE = re.compile(r"<q[\s>]", re.IGNORECASE)
+_QUOTE = re.compile(r"<q[\s/>]", re.IGNORECASE)
 _QUOTE_MARKS = ('"', "'")
 _TURKIC = re.compile(r"\blang\s*=\s*[\"']?(?:tr|az)\b", re.IGNORECASE)
+# NBSP is no collapsible space: browsers keep it, and match it as a space.
+# A form feed is white space in HTML, but no browser finds text across one.
 _SPACES = re.compile("[ \t\n\r]+")
 _RIM = " \t\n\r\f"
 
@@ -610,8 +610,8 @@ class _Walk:
             self._lone(node.attributes.get("alt"), Kind.ALT, _natural_joint(tag))
         elif tag == "input":
             attributes = node.attributes
-            if attributes.get("type") not in ("hidden", "checkbox", "radio", "password"):
-                shape = (attributes.get("type") or "").lower()
+            shape = (attributes.get("type") or "").lower()
+            if shape not in ("hidden", "checkbox", "radio", "password"):
                 value = attributes.get("value")
                 if value and shape not in BUTTONS:
                     self._lone(value, Kind.VALUE, "input")

@@ -34,12 +34,14 @@ _OTHERS = """
     read-write required optional valid invalid in-range out-of-range default indeterminate
     host host-context state
 """
+LANGUAGE, DIRECTION = "eq-lang", "eq-dir"
+"""What a page is asked for in the place of `:lang()` and `:dir()`, which Lexbor can't match."""
 _NEVER_AT_REST = frozenset(_STATES.split())
 _KNOWN = _NEVER_AT_REST | frozenset(_OTHERS.split())
-_ALWAYS_AT_REST = frozenset({"defined"})
 # Scripts that define custom elements have run before a reader reads.
-_BY_ATTRIBUTE = frozenset({"checked", "placeholder-shown"})
+_ALWAYS_AT_REST = frozenset({"defined"})
 # True or false at rest as the markup says, and a click away from the contrary.
+_BY_ATTRIBUTE = frozenset({"checked", "placeholder-shown"})
 _LISTS = frozenset({"is", "where", "has", "not"})
 _OLD_NAMES = {"-webkit-any": "is", "-webkit-any-link": "any-link", "scope": "root"}
 _LEGACY_ELEMENTS = frozenset({"before", "after", "first-line", "first-letter"})
@@ -314,7 +316,9 @@ def _at(compounds: list[_Compound], moment: Moment, depth: int) -> str | None:
         kept = [_simple_at(simple, moment, depth) for simple in simples]
         if None in kept:
             return None
-        text += combinator + ("".join(one or "" for one in kept) or "*")
+        compound = "".join(one or "" for one in kept)
+        # Lexbor misses descendants of what begins with a pseudo-class but for its children.
+        text += combinator + (f"*{compound}" if compound[:1] in ("", ":") else compound)
     return text
 
 
@@ -331,6 +335,8 @@ def _simple_at(simple: _Simple, moment: Moment, depth: int) -> str | None:
     if simple.name in _BY_ATTRIBUTE or simple.name == "open":
         at_rest = "[open]" if simple.name == "open" else simple.text
         return at_rest if moment == "rest" else ""
+    if simple.name in ("lang", "dir"):
+        return _inherited(simple)
     if simple.name not in _LISTS or simple.arguments is None or depth > _DEPTH_MAX:
         return simple.text
     options = []
@@ -347,6 +353,17 @@ def _simple_at(simple: _Simple, moment: Moment, depth: int) -> str | None:
     if "*" in options and simple.name != "has":
         return ""
     return f":{simple.name}({', '.join(options)})"
+
+
+def _inherited(simple: _Simple) -> str:
+    """A selector for the attributes that stand in for an element's language or direction."""
+    words = [token for token in simple.arguments or () if token.type in ("ident", "string")]
+    names = [word.value.lower() for word in words]
+    if not names or not all(name.replace("-", "").isalnum() for name in names):
+        return simple.text
+    if simple.name == "dir":
+        return f"[{DIRECTION}={names[0]}]"
+    return f":is({', '.join(f'[{LANGUAGE}|={name}]' for name in names)})"
 
 
 def _arguments(simple: _Simple, depth: int) -> list[list[_Compound]]:

@@ -335,11 +335,20 @@ def _clips_path(words: Sequence[Token]) -> bool:
         return False
     kinds = ("number", "dimension", "percentage")
     sizes = [t for t in words[0].arguments if t.type in kinds]
-    if words[0].lower_name == "inset" and len(sizes) in (1, 2):
-        return bool(sizes[0].type == "percentage" and sizes[0].value >= 50)
+    if words[0].lower_name == "inset" and 1 <= len(sizes) <= 4:
+        top, right, bottom, left = (sizes + sizes[:1] * 3 if len(sizes) == 1 else sizes * 2)[:4]
+        if len(sizes) == 3:
+            left = right
+        return _meet(top, bottom) or _meet(left, right)
     if words[0].lower_name in ("circle", "ellipse", "polygon"):
         return bool(sizes) and all(size.value == 0 for size in sizes)
     return False
+
+
+def _meet(first: Token, second: Token) -> bool:
+    """Whether two sides of a box are cut away as far as each other."""
+    shares = [one.value for one in (first, second) if one.type == "percentage"]
+    return bool(sum(shares) >= 100)
 
 
 def _pixels(words: Sequence[Token]) -> float | None:

@@ -10,6 +10,7 @@ surroundings in which the element's own rules make something else of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -30,7 +31,14 @@ from exactquote.rendered.style_media import (
     media,
     supported,
 )
-from exactquote.rendered.style_selectors import Selector, Specificity, nesting, selectors
+from exactquote.rendered.style_selectors import (
+    DIRECTION,
+    LANGUAGE,
+    Selector,
+    Specificity,
+    nesting,
+    selectors,
+)
 from exactquote.rendered.style_values import (
     CSS_WIDE,
     DECIDING,
@@ -322,14 +330,24 @@ class _Reader:
             holds &= EVERYWHERE if supported(rule.prelude) else 0
         elif name == "layer":
             layer = self.open_layer(layer, tinycss2.serialize(rule.prelude).strip())
+        elif name == "scope":
+            self._scope(rule, where)
+            return
         else:
-            if name == "scope":
-                self.skipped.append(f"@scope {tinycss2.serialize(rule.prelude).strip()}")
             return
         if holds:
             parse = tinycss2.parse_blocks_contents if where.parent else tinycss2.parse_rule_list
             inner = replace(where, holds=holds, layer=layer, depth=where.depth + 1)
             self.read(parse(rule.content, True, True), inner)
+
+    def _scope(self, rule: Token, where: _Where) -> None:
+        """Rules of a part of the page; where a scope ends isn't looked at, so they hold longer."""
+        roots = next((one.content for one in rule.prelude if one.type == "() block"), None)
+        parent = nesting(roots, where.parent) if roots else "html"
+        if parent:
+            content = re.sub(r"(?i):scope\b", "&", tinycss2.serialize(rule.content))
+            inner = replace(where, depth=where.depth + 1, parent=f":where({parent})")
+            self.read(tinycss2.parse_blocks_contents(content, True, True), inner)
 
     def _import(self, prelude: Sequence[Token]) -> None:
         tokens = [token for token in prelude if token.type not in ("whitespace", "comment")]
@@ -372,11 +390,11 @@ _SOFT_TAGS = frozenset({"button", "input", "textarea", "select", "meter", "progr
 _OBJECTS = """
     br canvas embed frame iframe img input meter object progress select textarea video audio wbr
 """
-_REPLACED = frozenset(_OBJECTS.split())
 # Without a box of their own they show nothing.
+_REPLACED = frozenset(_OBJECTS.split())
 _PRE_TAGS = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
-_KEEPERS = {"white-space": _PRE_TAGS, "text-transform": _SOFT_TAGS}
 # Tags for which browsers set an inherited value of their own.
+_KEEPERS = {"white-space": _PRE_TAGS, "text-transform": _SOFT_TAGS}
 _INITIAL = {
     "display": "inline",
     "float": "none",
@@ -414,6 +432,7 @@ class _Page:
         self.values: dict[int, dict[str, str]] = {}
         self.differs: dict[int, tuple[Surrounding, ...]] = {}
         self.properties: dict[str, set[str]] = {}
+        self._told = False
         for node in tree.css("*"):
             self._take(node, node.mem_id, node.tag or "")
 
@@ -421,6 +440,23 @@ class _Page:
         """Take in values of custom properties, wherever they are given."""
         for name, values in properties.items():
             self.properties.setdefault(name, set()).update(values)
+
+    def tell_inherited(self) -> None:
+        """Write the language and direction of each element into it, to be asked for."""
+        if self._told:
+            return
+        self._told = True
+        known: dict[int, tuple[str, str]] = {}
+        for mem_id, node in self.nodes.items():
+            parent = node.parent
+            language, direction = known.get(0 if parent is None else parent.mem_id, ("", "ltr"))
+            attributes = node.attributes
+            language = (attributes.get("lang") or language).lower()
+            stated = (attributes.get("dir") or "").lower()
+            direction = stated if stated in ("ltr", "rtl") else direction
+            known[mem_id] = (language, direction)
+            node.attrs[LANGUAGE] = language
+            node.attrs[DIRECTION] = direction
 
     def _take(self, node: LexborNode, mem_id: int, tag: str) -> None:
         self.nodes[mem_id] = node
@@ -488,6 +524,8 @@ def _match(
     for candidate in candidates:
         rule = candidate[4]
         if rule.selector not in found:
+            if LANGUAGE in rule.selector or DIRECTION in rule.selector:
+                page.tell_inherited()
             found[rule.selector] = [node.mem_id for node in tree.css(rule.selector)]
         if rule.normal:
             for mem_id in found[rule.selector]:
