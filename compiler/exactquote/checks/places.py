@@ -12,13 +12,21 @@ from collections.abc import Iterator, Mapping
 
 from exactquote.model import Document, Place, Span
 from exactquote.readers.locate import line_marked_html
-from exactquote.rendered.page import CUT, Page
+from exactquote.rendered.page import CUT, Kind, Page
 from exactquote.settings import Settings
 
 _MARK = re.compile(r'data-eq-line="(\d+)"[^>]*>')
 _TAG = re.compile(r"<[^>]*>")
 _WORDS_COMPARED = 6
 _SHOWN = re.compile(r"(?:title|summary|description)\s*[:=]\s*(.*)")
+# What of a built page is no text: none of it stands in the page's runs.
+_UNREAD = re.compile(
+    r"<!--(?:.*?-->|.*)"
+    r"|<(script|style|title|template|noscript|noframes)\b(?:.*?</\1\s*>|.*)"
+    r"|<[^<>]*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_IN_ATTRIBUTES = frozenset({Kind.ALT, Kind.VALUE, Kind.LABEL})
 _NOT_WORDS = re.compile(r"[\W_]+")
 
 
@@ -34,13 +42,18 @@ class Places:
     def locate(self, page: Page, span: Span) -> Place:
         """The source place of the span's first words; its file's start when they aren't there."""
         document = self._documents[page.doc]
-        lines = document.text.split("\n")
+        built = document.format == "html"
+        lines = (_UNREAD.sub(_blanks, document.text) if built else document.text).split("\n")
         words = _words(page.text[span.start : span.end].split(CUT)[0])[:_WORDS_COMPARED]
         first = self._line(document, page, span)
         # A built page has no marked lines to begin at: equal words are counted from its top.
-        run = page.runs[page.run_at(span.start)]
-        since = 0 if document.format == "html" else run.start
-        skipped = _copies(_words(page.text[since : span.start].replace(CUT, " ")), words)
+        since = 0 if built else page.runs[page.run_at(span.start)].start
+        before = (
+            page.text[run.start : min(run.end, span.start)]
+            for run in page.runs
+            if since <= run.start < span.start and run.kind not in _IN_ATTRIBUTES
+        )
+        skipped = _copies(_words(" ".join(before)), words)
         for number in range(first, len(lines) + 1):
             for column in _columns(lines, number, words):
                 if not skipped:
@@ -79,6 +92,10 @@ class Places:
             blocks = [*_front_matter(document.text), *blocks]
             self._blocks[document.id] = [block for block in blocks if block[1]]
         return self._blocks[document.id]
+
+
+def _blanks(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
 
 
 def _words(text: str) -> list[str]:

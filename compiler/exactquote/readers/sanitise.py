@@ -86,6 +86,8 @@ _REST_OF_TAG = re.compile(
     r"""(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^\s>]*+)|(?!\s*+=\s*+["'])))*+>"""
 )
 _COMMENT_END = re.compile("--!?>")
+# Of the element `<cite>`, which names a work, these are no attributes.
+_CITES = re.compile(r"\s(?:doc|quote|cite|from|to|ref)\s*=", re.IGNORECASE)
 _HREF = re.compile(r"""(\shref\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
 _ID = re.compile(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _ANY_TAG = re.compile("<[^>]*>")
@@ -241,6 +243,10 @@ def _settled_tag(
             return tag.replace("<", "&lt;")
         notes.open_tags[name] = notes.open_tags.get(name, 0) + 1
         notes.open_tag_count += 1
+    if name == "cite" and _CITES.search(tag):
+        wrong = "<Cite> is read in MDX alone, so nobody would check this one"
+        notes.add("EQ032", here(), wrong, f"{FORMS}, or give the file the ending .mdx")
+        return ""
     for id in _ID.finditer(tag):
         notes.html_ids.add(id[1] or id[2] or id[3] or "")
     if name == "a" and (".m" in tag or "cite:" in tag.lower()):
