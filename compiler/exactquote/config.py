@@ -156,7 +156,7 @@ def _text(path: Path) -> str:
 def _table(path: Path, text: str, required: bool) -> tuple[dict[str, Any] | None, Key]:
     try:
         content: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         wrong = malformed_toml(error, text)
         raise ConfigError(f"{path}:{wrong.line}:{wrong.column}: {wrong.message}") from None
     except RecursionError:

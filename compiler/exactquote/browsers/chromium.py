@@ -105,7 +105,7 @@ class Chromium:
             self._tab = self._session = ""
             self.version = self._browser("Browser.getVersion")["product"].rpartition("/")[2]
             self.fresh_tab()
-        except (Silent, Refused) as fault:
+        except (Silent, Refused, LookupError, TypeError) as fault:
             self.close()
             raise Gone(f"Chromium did not start: {fault}") from fault
         except BaseException:

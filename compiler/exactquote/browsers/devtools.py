@@ -62,7 +62,12 @@ class DevTools:
             if not chunk:
                 raise Gone("the browser ended")
             self._received += chunk
-        message: dict[str, Any] = json.loads(self._received[:end])
+        try:
+            message = json.loads(self._received[:end])
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            raise Gone("what should be Chromium doesn't speak its protocol")
         del self._received[: end + 1]
         return message
 

@@ -21,7 +21,7 @@ Answer = TypeVar("Answer")
 # which comes when we close it or end in any way, even by SIGKILL.
 _GUARDED = """
 folder=$1; shift
-"$@" </dev/null >"$folder/output.txt" 2>&1 &
+("$@" </dev/null >"$folder/output.txt" 2>&1; : >"$folder/ended") &
 program=$!
 cat >/dev/null
 trap '' TERM
@@ -90,8 +90,14 @@ class Program:
         while time.monotonic() < end:
             if (answer := look()) is not None:
                 return answer
+            if (self.folder / "ended").exists():
+                raise Gone(f"the program ended: {self._said}")
             time.sleep(_POLL_SECONDS)
-        raise Gone(f"the program did not start: {self.output[-400:].strip() or 'no output'}")
+        raise Gone(f"the program did not start: {self._said}")
+
+    @property
+    def _said(self) -> str:
+        return self.output[-400:].strip() or "no output"
 
     @property
     def output(self) -> str:

@@ -20,25 +20,55 @@ WATCH = """
   };
   for (const name of ["pushState", "replaceState"]) count(History.prototype, name, "address");
   for (const name of ["scroll", "scrollTo", "scrollBy"]) count(window, name, "scrolled");
-  count(Element.prototype, "scrollIntoView", "scrolled");
+  // What scrolls a box of its own leaves the page where it is.
+  const moving = (owner, name) => {
+    const own = owner[name];
+    if (own) owner[name] = function (...all) {
+      const before = scrollY;
+      const answer = own.apply(this, all);
+      const gliding = all[0] && all[0].behavior === "smooth";
+      const page = this === document.scrollingElement || this === document.body;
+      if (scrollY !== before || (page && name !== "focus") || (gliding && name !== "focus"))
+        seen.scrolled += 1;
+      return answer;
+    };
+  };
+  for (const name of ["scrollIntoView", "scroll", "scrollTo", "scrollBy"])
+    moving(Element.prototype, name);
+  moving(HTMLElement.prototype, "focus");
   const top = Object.getOwnPropertyDescriptor(Element.prototype, "scrollTop");
   Object.defineProperty(Element.prototype, "scrollTop", {...top, set(to) {
     if (this === document.scrollingElement) seen.scrolled += 1;
     top.set.call(this, to);
   }});
   addEventListener("hashchange", () => { seen.address += 1; });
-  const text = (nodes) => [...nodes].some((node) =>
-    !/^(SCRIPT|STYLE|TEMPLATE|LINK)$/.test(node.nodeName) && node.nodeType !== 8
-    && node.textContent.trim());
+  // Buttons, permalinks, contents and clocks come and go beside the text, which stays as it is.
+  const ASIDE = "button, nav, time, [role=button], [aria-hidden=true], script, style, template";
+  const aside = (node) => {
+    const element = node.nodeType === 1 ? node : node.parentElement;
+    return element && element.closest(ASIDE) !== null;
+  };
+  const texts = (node) => {
+    const found = [], walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    for (let one = node.nodeType === 3 ? node : walker.nextNode(); one; one = walker.nextNode())
+      if (one.data.trim() && !aside(one)) found.push(one);
+    return found;
+  };
   document.addEventListener("readystatechange", () => {
     if (document.readyState !== "interactive") return;
-    const article = document.querySelector("article, main, [role=main]") || document.body;
+    const articles = [...document.querySelectorAll("article, main, [role=main]")];
+    const roots = articles.length ? articles : [document.body];
+    const served = new WeakSet(roots.flatMap(texts));
+    const inside = (node) => roots.some((root) => root.contains(node));
+    const words = (node) => texts(node).map((one) => one.data).join("").trim();
     new MutationObserver((records) => {
       for (const one of records) {
-        if (one.type === "characterData" || text(one.removedNodes)) seen.replaced += 1;
-        else if (text(one.addedNodes)) seen.inserted += 1;
+        const gone = one.type === "characterData" ? [one.target] : [...one.removedNodes];
+        if (gone.flatMap(texts).some((text) => served.has(text))) seen.replaced += 1;
+        else if ([...one.addedNodes].some((node) =>
+          inside(node) && !aside(node) && words(node).length > 2)) seen.inserted += 1;
       }
-    }).observe(article, {childList: true, characterData: true, subtree: true});
+    }).observe(document.documentElement, {childList: true, characterData: true, subtree: true});
   });
 })();
 """

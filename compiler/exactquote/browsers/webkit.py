@@ -60,7 +60,8 @@ return [moved, more];
 _FRAMES_SECONDS = 0.05
 _PICTURES_MAX = 8
 _STATE = f"""
-return {{address: location.href, ready: document.readyState === "complete",
+const entry = performance.getEntriesByType("navigation")[0] || {{}};
+return {{address: location.href, entry: entry.name || "", ready: document.readyState === "complete",
         x: scrollX, y: scrollY, wide: innerWidth, high: innerHeight,
         paint: [...document.querySelectorAll(".{PAINT_CLASS}")].some((one) => one.sheet)}};
 """
@@ -68,8 +69,6 @@ return {{address: location.href, ready: document.readyState === "complete",
 
 class Webkit:
     """A running WebKitGTK with one tab, on a display of its own that no one sees."""
-
-    pixels = True
 
     def __init__(self, driver: Path, seconds_max: float) -> None:
         """Start a display, `driver` and its browser. Raises `Gone` if one of them does not."""
@@ -200,14 +199,17 @@ class Webkit:
                 if is_timeout(refusal):
                     raise
                 # The question was lost in a document that is just being left.
-                state = {"address": "", "ready": False}
-            there = token in state["address"]
+                state = {"address": "", "entry": "", "ready": False}
+            # A page may rewrite its own address, but not that of the navigation that made it.
+            there = token in state["address"] or token in state["entry"]
             if there and state["ready"]:
                 return state
             waited = (time.monotonic() - started) / self._seconds_max
             # That a page is late does not tell whether there is a server for it.
             if not there and waited > _ARRIVAL_SHARE and not _listens(_port_of(url)):
                 raise Refused("the page can't be reached")
+            if waited > _PAGE_SHARE and state["ready"] and not there:
+                raise Refused("the tab shows another page than the one asked for")
             if waited > _PAGE_SHARE:
                 raise Silent("the page never finished loading")
             time.sleep(_POLL_SECONDS)

@@ -26,9 +26,12 @@ SERVER_FILES = frozenset(
 )
 SCRIPT_SUFFIXES = (".js", ".mjs")
 
-_AT_TOP = re.compile(
-    r"document-policy\b[^\n]{0,200}(?:\n[^\n]{0,200}){0,3}?force-load-at-top", re.I
-)
+_AT_TOP = r"document-policy(?!-report)\b[^\n]{0,200}%sforce-load-at-top(?!=\?0)"
+_IN_A_LINE = re.compile(_AT_TOP % "", re.IGNORECASE)
+# Where a header is an object, name and value may stand on lines of their own.
+_IN_LINES = re.compile(_AT_TOP % r"(?:\n[^\n]{0,200}){0,3}?", re.IGNORECASE)
+# Of files in lines, a line that begins so says nothing.
+_REMARK = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _CURE = "let links be plain <a href>, and leave address, scroll and text alone on load"
 
 
@@ -60,7 +63,10 @@ def _server(cited: Sequence[Page], files: Mapping[str, bytes]) -> Iterator[Diagn
         if name not in SERVER_FILES:
             continue
         text = data.decode("utf-8", "replace")
-        if found := _AT_TOP.search(text):
+        in_lines = not name.endswith((".json", ".config"))
+        if in_lines:
+            text = _REMARK.sub("", text)
+        if found := (_IN_A_LINE if in_lines else _IN_LINES).search(text):
             yield fault(
                 "EQ036",
                 Place(path, text.count("\n", 0, found.start()) + 1),
@@ -76,8 +82,9 @@ def _redirects(path: str, text: str, cited: Sequence[Page]) -> Iterator[Diagnost
     """A fragment is kept over a redirect, unless the new address has its own."""
     wanted = {name for page in cited for name in _addresses(page.path)}
     for number, line in enumerate(text.split("\n"), 1):
-        source, target, *_ = [*line.partition(" #")[0].split(), "", ""]
-        if "#" in target and unquote(source).rstrip("/") in wanted:
+        source, target, status, *_ = [*line.partition(" #")[0].split(), "", "", ""]
+        # With 200 the server shows the other page at this address.
+        if "#" in target and status.rstrip("!") != "200" and unquote(source).rstrip("/") in wanted:
             yield fault(
                 "EQ036",
                 Place(path, number),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
+from exactquote.rendered.edges import inside_word
 from exactquote.rendered.find import folded_quote, ready
 from exactquote.rendered.folds import STRICT
 from exactquote.rendered.page import CUT, Kind, Page, Run
 
 # Dropped by the strict fold: words on both sides of a cut become one, as `one<br>two` reads.
 _NOTHING = "\u2060"
+_WORD = re.compile(r"\S+")
+_RANGE_WORDS = 8
 _VISIBLE = frozenset({Kind.TEXT, Kind.CHROME, Kind.CONTROL, Kind.FOREIGN})
 _CUTS = {
     "br": "a line break",
@@ -47,9 +51,22 @@ def check(written: Written, quote: str, page: Page, site: Site) -> Diagnostic | 
         "EQ006",
         written.place,
         f"the passage crosses {what} between {shown(left[-40:])} and {shown(right[:40])}",
-        f"quote one side of it, or cite a range: from {shown(left, 80)} to {shown(last, 80)}",
+        "quote one side of it, or cite a range:"
+        f" from {shown(_first(left))} to {shown(_last(last))}",
         (Related(site.locate(page, Span(found.start, cut)), "the passage begins here"),),
     )
+
+
+def _first(text: str) -> str:
+    """Some words that a range may begin with."""
+    ends = [match.end() for match in _WORD.finditer(text) if inside_word(text, match.end()) == "no"]
+    return text[: ends[min(len(ends), _RANGE_WORDS) - 1]] if ends else text
+
+
+def _last(text: str) -> str:
+    """Some words that a range may end with."""
+    begins = [m.start() for m in _WORD.finditer(text) if inside_word(text, m.start()) == "no"]
+    return text[begins[-min(len(begins), _RANGE_WORDS)] :] if begins else text
 
 
 def _next_visible(page: Page, cut: int) -> Run:

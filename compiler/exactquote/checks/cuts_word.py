@@ -26,18 +26,26 @@ def check(written: Written, span: Span, page: Page, site: Site) -> Diagnostic | 
         "EQ008",
         written.place,
         f"the passage {edge} {why}: {_around(page, at)}",
-        f"quote whole words: {shown(page.quote(whole.start, whole.end), 600)}",
+        _cure(written, page, span, whole),
         (Related(site.locate(page, whole), "the passage is here"),),
     )
 
 
+def _cure(written: Written, page: Page, span: Span, whole: Span) -> str:
+    if not written.quote_end:
+        return f"quote whole words: {shown(page.quote(whole.start, whole.end), 600)}"
+    first = page.quote(whole.start, span.start + len(written.quote))
+    last = page.quote(span.end - len(written.quote_end), whole.end)
+    return f"name whole words: from {shown(first, 600)} to {shown(last, 600)}"
+
+
 def whole_words(page: Page, span: Span) -> Span:
-    """The span grown to the nearest edges that every browser accepts, within its run."""
-    run = page.runs[page.run_at(span.start)]
+    """The span grown to the nearest edges that every browser accepts, within its runs."""
+    first, last = page.runs[page.run_at(span.start)], page.runs[page.run_at(span.end - 1)]
     start, end = span.start, span.end
-    while start > run.start and inside_word(page.text, start) != "no":
+    while start > first.start and inside_word(page.text, start) != "no":
         start -= 1
-    while end < run.end and inside_word(page.text, end) != "no":
+    while end < last.end and inside_word(page.text, end) != "no":
         end += 1
     return Span(start, end)
 

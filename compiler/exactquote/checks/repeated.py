@@ -17,14 +17,19 @@ _SPACE = re.compile(r"\s+")
 
 
 def check(
-    written: Written, page: Page, found: tuple[Occurrence, ...], site: Site
+    written: Written,
+    page: Page,
+    found: tuple[Occurrence, ...],
+    every: tuple[Occurrence, ...],
+    site: Site,
 ) -> Diagnostic | None:
-    """A fault when more than one occurrence is left after the author's pins."""
+    """A fault when more than one of `every` occurrence is left after the author's pins."""
     if len(found) < 2:
         return None
     cures = []
-    for number, place in enumerate(found[:_SHOWN_MAX]):
-        longer = extension(page, place, found)
+    numbered = [(every.index(place), place) for place in found[:_SHOWN_MAX]]
+    for number, place in numbered:
+        longer = extension(page, place, every)
         if longer is None:
             cures.append(f"occurrence = {number}")
         else:
@@ -36,7 +41,7 @@ def check(
         "; or ".join(dict.fromkeys(cures)),
         tuple(
             Related(site.locate(page, Span(place.start, place.end)), f"occurrence {number}")
-            for number, place in enumerate(found[:_SHOWN_MAX])
+            for number, place in numbered
         ),
     )
 

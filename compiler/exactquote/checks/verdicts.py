@@ -78,7 +78,7 @@ def _place(written: Written, page: Page, site: Site) -> Span | Diagnostic:
     kept = pins.pinned(written, page, whole)
     if isinstance(kept, Diagnostic):
         return kept
-    problem = repeated.check(written, page, kept, site)
+    problem = repeated.check(written, page, kept, whole, site)
     if problem is not None:
         return problem
     span = Span(kept[0].start, kept[0].end)

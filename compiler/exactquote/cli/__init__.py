@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import sys
 from collections import UserDict
@@ -102,6 +103,8 @@ def exactquote(ctx: click.Context) -> int:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code and raises nothing."""
     words = list(sys.argv[1:] if args is None else args)
+    # Whoever starts us may have closed them.
+    sys.stdout, sys.stderr = sys.stdout or io.StringIO(), sys.stderr or io.StringIO()
     _make_printable()
     thresholds = gc.get_threshold()
     try:

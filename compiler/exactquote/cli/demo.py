@@ -95,6 +95,8 @@ def _copy(folder: Path | None, copy: Path, options: Options) -> Settings:
             f"{root / first.place.path}: {first.message}; the demo needs a clean corpus"
             " (see `exactquote check`)"
         )
+    if not corpus.documents:
+        raise Refusal(f"{root} has no documents; the demo needs a corpus with a bound citation")
     # Just what was read is copied, so a corpus beside large other things is no trouble.
     for document in corpus.documents:
         _write(copy, document.path, document.text.encode())

@@ -116,12 +116,13 @@ class Links:
 
 
 def _browser_names(
-    ctx: click.Context, param: click.Parameter, value: str | None
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> tuple[BrowserName, ...]:
-    if value is None:
-        return ()
-    wanted = [word.strip().lower() for word in value.split(",")]
+    words = [word.strip().lower() for value in values for word in value.split(",")]
+    wanted = [word for word in words if word]
     unknown = [word for word in wanted if word not in BROWSERS]
+    if values and not wanted:
+        raise click.BadParameter(f"none of {', '.join(BROWSERS)} is named", ctx=ctx, param=param)
     if unknown:
         raise click.BadParameter(
             f"{unknown[0]!r} is none of {', '.join(BROWSERS)}", ctx=ctx, param=param
@@ -135,6 +136,7 @@ def _browser_names(
     "--browser",
     "names",
     metavar="NAMES",
+    multiple=True,
     callback=_browser_names,
     help="chromium, firefox, webkit, or several with commas between; else those found.",
 )
@@ -232,7 +234,7 @@ def read_build(root: Path) -> tuple[str, dict[str, bytes]]:
         else:
             files[path] = data
     if wrong:
-        more = f", nor are {len(wrong) - 1} more files" if len(wrong) > 1 else ""
+        more = f", nor are {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise Refusal(
             f"{root / wrong[0]} is not the file that {MANIFEST_PATH} names{more}; build again"
         )
@@ -372,7 +374,7 @@ def promised(page: Page | None, href: str, quote: str, span: Span | None = None)
     if page is None or span is None:
         return Link(href, quote)
     before, in_sight = _telling(page, span, None), None
-    if any(run.closed for run in page.runs):
+    if page.has_closed:
         in_sight = _telling(page, span, page.runs[page.run_at(span.start)].closed)
     return Link(href, quote, before=before, in_sight=in_sight)
 

@@ -21,8 +21,8 @@ Examples:
   exactquote stats docs -v      with passages that can't be linked, where written
 
 \b
-Exit codes: 0 counted, 1 there is no passage, 2 wrong use or unreadable input,
-3 a bug of ours
+Exit codes: 0 counted, 1 there is no passage, 2 wrong use or a file that can't be
+read, 3 a bug of ours
 """
 
 
@@ -43,6 +43,9 @@ def command(folder: Path | None, options: Options) -> int:
     if is_site(root):
         raise Refusal(f"{root} has HTML pages only; the passages of a corpus are counted")
     corpus = read_corpus(root, settings)
+    unread = [found for found in corpus.diagnostics if found.severity == "error"]
+    for found in unread:
+        click.echo(f"{root / found.place.path}: {found.message}", err=True)
     with progress(options) as line:
         proof = prove(corpus, settings, load_theme(), line)
         places = Places({document.id: document for document in corpus.documents}, settings)
@@ -67,4 +70,6 @@ def command(folder: Path | None, options: Options) -> int:
                 examples=options.verbose,
             )
         )
+    if unread:
+        return 2
     return 0 if proof.passages else 1

@@ -95,11 +95,12 @@ def directive_for(page: Page, span: Span) -> Directive | NoLink:
         shapes = [Directive(page.text[span.start : span.end])]
     else:
         shapes = list(_ranges(page, span, first, last))
+    rivals: dict[Directive, Rivals] = {}
     for context in _CONTEXTS:
         for directive in shapes:
             if context is _CONTEXTS[0] and lands(page, directive, span):
                 return directive
-            for pinned in _pinned(page, directive, span, context):
+            for pinned in _pinned(page, directive, span, context, rivals):
                 if lands(page, pinned, span):
                     return pinned
     rival = _rival(page, span)
@@ -169,11 +170,14 @@ def _tails(page: Page, span: Span, run: Run) -> list[int]:
     return lengths[min(RANGE_WORDS_MIN, len(lengths)) - 1 :][:CONTEXT_WORDS_MAX] or lengths[-1:]
 
 
-def _pinned(page: Page, bare: Directive, span: Span, context: _Context) -> Iterator[Directive]:
+def _pinned(
+    page: Page, bare: Directive, span: Span, context: _Context, known: dict[Directive, Rivals]
+) -> Iterator[Directive]:
     """Directives with as few characters of context as no earlier place shares, best first.
 
     One may be refused for what a browser does at its edge: the other side then may do, or
-    both, since a browser begins its search with the prefix.
+    both, since a browser begins its search with the prefix. `known` are the rivals of each
+    directive, which no context changes.
     """
     led = list(_prefixes(page, span, context))
     followed = list(_suffixes(page, span, context))
@@ -181,15 +185,15 @@ def _pinned(page: Page, bare: Directive, span: Span, context: _Context) -> Itera
     if stands_before(page, Span(widest[0].start, widest[-1].end)):
         # All context that there may be is the same there: no need to look at each rival.
         return
-    rivals = Rivals(page, bare, span)
+    rivals = known.get(bare)
+    if rivals is None:
+        rivals = known[bare] = Rivals(page, bare, span)
     if rivals.target is None:
         return
-    before = {place: rivals.shared_before(place) for place in rivals.places}
-    after = {place: rivals.shared_after(place) for place in rivals.places}
     prefixes = [(rivals.chars_before(c.start), c) for c in led]
     suffixes = [(rivals.chars_after(c.end), c) for c in followed]
-    prefix = _longer_than(max(before.values(), default=0), prefixes)
-    suffix = _longer_than(max(after.values(), default=0), suffixes)
+    prefix = _longer_than(rivals.most_before, prefixes)
+    suffix = _longer_than(rivals.most_after, suffixes)
     alone = [_with(page, bare, prefix, None)] if prefix else []
     alone += [_with(page, bare, None, suffix)] if suffix else []
     yield from sorted(alone, key=_size)
@@ -198,6 +202,7 @@ def _pinned(page: Page, bare: Directive, span: Span, context: _Context) -> Itera
         if not alone:
             # Neither side alone: the whole lead-in, as little as needed of what follows, and
             # then no more of the lead-in than that leaves to do.
+            before, after = rivals.before, rivals.after
             left = [place for place in rivals.places if before[place] >= prefixes[-1][0]]
             suffix = _longer_than(max(after[place] for place in left), suffixes)
             if suffix is None:

@@ -26,7 +26,7 @@ from exactquote.rendered.folds import (
     webkit_accepts,
 )
 from exactquote.rendered.graphemes import is_boundary
-from exactquote.rendered.page import CUT, Kind
+from exactquote.rendered.page import CUT, PASSED_OVER, Kind
 
 # Single spaces, which are what most white space is, stay as they are.
 _WHITE = re.compile("[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f\u00a0]")
@@ -47,8 +47,6 @@ _REPEATERS = frozenset("々〻ゝゞヽヾー")
 _SKIPPED = " \t\n\r\f\u00a0" + CUT
 _BEYOND_GREEK = "\u0400"
 _FOLDED_BLANKS = frozenset(" " + CUT)
-# Text that stands beside no other: browsers go on behind a field in search of context.
-_PASSED_OVER = frozenset({Kind.ALT, Kind.VALUE, Kind.LABEL, Kind.HIDDEN})
 
 
 class _Inner(NamedTuple):
@@ -97,7 +95,10 @@ class Query:
     def starts(self, since: int = 0) -> Iterator[tuple[int, int, bool]]:
         """(start, end, sure) of each fitting start, in offsets of the view."""
         inner = _Inner(bool(self.prefix), bool(self.suffix) and not self.end)
-        for at, start, end, sure in self._find(self.start, self.directive.start, since, inner):
+        places = self._led() if self._is_led and not since else None
+        for at, start, end, sure in self._find(
+            self.start, self.directive.start, since, inner, places
+        ):
             before = self._prefix_fits(start, at) if inner.start else "yes"
             after = self._suffix_fits(end, at + len(self.start)) if inner.end else "yes"
             if before != "no" and after != "no":
@@ -106,6 +107,22 @@ class Query:
                     end,
                     sure and before == after == "yes" and is_searchable(self.directive),
                 )
+
+    @property
+    def _is_led(self) -> bool:
+        """Whether any start that fits stands right behind the prefix, but for blanks and cuts."""
+        by_itself = self.view.profile.name == "any" and not self.view.page.passed_over
+        return bool(self.prefix) and by_itself and self.start[0] not in _FOLDED_BLANKS
+
+    def _led(self) -> Iterator[int]:
+        """Folded offsets of starts behind the prefix: far fewer, where a sentence stands often."""
+        text = self.view.folded.text
+        at = text.find(self.prefix)
+        while at >= 0:
+            start = _folded_on(text, at + len(self.prefix))
+            if text.startswith(self.start, start):
+                yield start
+            at = text.find(self.prefix, at + 1)
 
     def starts_of(self, folded: str) -> Iterator[tuple[int, int, bool]]:
         """(start, end, sure) of each match of a folded text, inside words too."""
@@ -126,15 +143,21 @@ class Query:
                 yield start, end, sure and fits == "yes"
 
     def _find(
-        self, folded: str, asked: str, after: int, inner: _Inner
+        self,
+        folded: str,
+        asked: str,
+        after: int,
+        inner: _Inner,
+        places: Iterator[int] | None = None,
     ) -> Iterator[tuple[int, int, int, bool]]:
-        """Folded offset, start, end and `sure` of each match."""
+        """Folded offset, start, end and `sure` of each match, at `places` if these are known."""
         seen = self.view
         text, map_back = seen.folded.text, seen.folded
         kept = seen.profile.collapses_pre and _SPACES.search(asked)
         spaced = _KEPT.findall(asked) if kept else []
-        at = text.find(folded, map_back.position(after))
-        while at >= 0:
+        if places is None:
+            places = _everywhere(text, folded, map_back.position(after))
+        for at in places:
             start, end = map_back.origin(at), map_back.origin(at + len(folded))
             verdict = self._whole((start, end), at, len(folded), asked, inner)
             if verdict != "no" and spaced and not self._is_as_wide(start, end, spaced):
@@ -143,7 +166,6 @@ class Query:
                 verdict = verdict if webkit_accepts(asked, seen.raw[start:end]) else "no"
             if verdict != "no":
                 yield at, start, end, verdict == "yes"
-            at = text.find(folded, at + 1)
 
     def _is_as_wide(self, start: int, end: int, spaced: list[str]) -> bool:
         """Whether no white space of a match in one `<pre>` is shorter than what is asked for.
@@ -292,7 +314,7 @@ class Query:
         while 0 <= index < len(page.runs):
             run = page.runs[index]
             index += step
-            if run.kind in _PASSED_OVER or run.closed != mine:
+            if run.kind in PASSED_OVER or run.closed != mine:
                 passed = True
                 continue
             if passed:
@@ -471,6 +493,13 @@ def _marks_another_script(part: str) -> bool:
         mark > "\uffff" >= before and category(mark)[0] == "M"
         for before, mark in itertools.pairwise(part)
     )
+
+
+def _everywhere(text: str, part: str, since: int) -> Iterator[int]:
+    at = text.find(part, since)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
 
 
 def _folded_back(text: str, at: int) -> int:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from exactquote.deeplink.directive import Directive
 from exactquote.deeplink.query import Query, back_over_blanks, on_over_blanks
-from exactquote.deeplink.views import view
+from exactquote.deeplink.views import View, view
 from exactquote.model import Span
 from exactquote.rendered.page import Page
+
+_SHARED_MAX = 1_000
 
 
 def stands_before(page: Page, span: Span) -> bool:
@@ -22,39 +27,23 @@ def stands_before(page: Page, span: Span) -> bool:
 class Rivals:
     """The places before a span that some browser could take for it, and what they share with it.
 
-    A context that is longer than what all rivals share leaves the span alone.
+    A context that is longer than what any of them shares with the span pins the span.
     """
 
     def __init__(self, page: Page, bare: Directive, span: Span) -> None:
         """`bare` has no context; its `end`, if any, is looked for behind each place."""
         self._view = view(page, "any")
-        self.places: tuple[tuple[int, int], ...] = ()
+        self._copies = _copies(page, bare.start)
+        self._number = self._copies.numbers.get(span.start, len(self._copies.places))
+        places = self._copies.places[: self._number + 1]
+        if bare.end:
+            places = _ended(self._view, bare, places)
+        at = self._view.from_page(span.start)
         self.target: tuple[int, int] | None = None
-        query = Query.of(self._view, bare)
-        found = []
-        # With context, the edge towards it may lie inside a word.
-        for start, end, _ in query.starts_of(query.start) if query else ():
-            if self._view.to_page(start) == span.start:
-                self.target = self._ended(query, end, span)
-                self.target = self.target and (start, self.target[1])
-                break
-            stop = self._first_end(query, end)
-            if stop is not None:
-                found.append((start, stop))
-        self.places = tuple(found)
-
-    def _first_end(self, query: Query | None, end: int) -> int | None:
-        if query is None or not query.directive.end:
-            return end
-        for _, stop, _ in query.ends(end):
-            return stop
-        return None
-
-    def _ended(self, query: Query | None, end: int, span: Span) -> tuple[int, int] | None:
-        stop = self._first_end(query, end)
-        if stop is None or self._view.to_page_end(stop) != span.end:
-            return None
-        return end, stop
+        if places and places[-1][0] == at and self._view.to_page_end(places[-1][1]) == span.end:
+            self.target = places[-1]
+        self.places = tuple(place for place in places if place[0] != at)
+        self._alone = not bare.end
 
     def with_start(
         self, places: tuple[tuple[int, int], ...], start: str
@@ -70,20 +59,42 @@ class Rivals:
             if folded.text.startswith(query.start, folded.position(place[0]))
         )
 
-    def shared_before(self, place: tuple[int, int]) -> int:
-        """How many folded characters before `place` are the same before the span."""
+    @property
+    def most_before(self) -> int:
+        """How many folded characters before the span any of the places shares at most."""
+        if self._alone:
+            return self._copies.most_before[self._number]
+        return max(self.before.values(), default=0)
+
+    @property
+    def most_after(self) -> int:
+        """How many folded characters behind the span any of the places shares at most."""
+        if self._alone:
+            return self._copies.most_after[self._number]
+        return max(self.after.values(), default=0)
+
+    @cached_property
+    def before(self) -> dict[tuple[int, int], int]:
+        """How many folded characters before each place are the same before the span."""
+        return {place: self._shared_before(place) for place in self.places}
+
+    @cached_property
+    def after(self) -> dict[tuple[int, int], int]:
+        """How many folded characters behind each place are the same behind the span."""
+        return {place: self._shared_after(place) for place in self.places}
+
+    def _shared_before(self, place: tuple[int, int]) -> int:
         assert self.target is not None
         text = self._view.folded.text
-        mine, other = self._skipped_back(self.target[0]), self._skipped_back(place[0])
+        mine, other = _skipped_back(self._view, self.target[0]), _skipped_back(self._view, place[0])
         return _longest(
             min(mine, other), lambda n: text[mine - n : mine] == text[other - n : other]
         )
 
-    def shared_after(self, place: tuple[int, int]) -> int:
-        """How many folded characters behind `place` are the same behind the span."""
+    def _shared_after(self, place: tuple[int, int]) -> int:
         assert self.target is not None
         text = self._view.folded.text
-        mine, other = self._skipped_on(self.target[1]), self._skipped_on(place[1])
+        mine, other = _skipped_on(self._view, self.target[1]), _skipped_on(self._view, place[1])
         return _longest(
             len(text) - max(mine, other), lambda n: text[mine : mine + n] == text[other : other + n]
         )
@@ -92,19 +103,83 @@ class Rivals:
         """Folded length of the context from page offset `start` to the span."""
         assert self.target is not None
         at = self._view.folded.position(self._view.from_page(start))
-        return self._skipped_back(self.target[0]) - at
+        return _skipped_back(self._view, self.target[0]) - at
 
     def chars_after(self, end: int) -> int:
         """Folded length of the context from the span to page offset `end`."""
         assert self.target is not None
         at = self._view.folded.position(self._view.from_page(end - 1) + 1)
-        return at - self._skipped_on(self.target[1])
+        return at - _skipped_on(self._view, self.target[1])
 
-    def _skipped_back(self, start: int) -> int:
-        return self._view.folded.position(back_over_blanks(self._view.raw, start))
 
-    def _skipped_on(self, end: int) -> int:
-        return self._view.folded.position(on_over_blanks(self._view.raw, end))
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    """The places of one text on a page, in order, found once for all links to any of them.
+
+    `numbers` are by the offset in the page. What a place shares with one before it is counted
+    up to `_SHARED_MAX`.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    numbers: dict[int, int]
+    most_before: tuple[int, ...]
+    most_after: tuple[int, ...]
+
+
+def _copies(page: Page, text: str) -> _Copies:
+    known: dict[str, _Copies] = page.views.setdefault("copies", {})
+    if text not in known:
+        seen = view(page, "any")
+        query = Query.of(seen, Directive(text))
+        # With context, the edge towards it may lie inside a word.
+        found = query.starts_of(query.start) if query else ()
+        places = tuple((start, end) for start, end, _ in found)
+        folded = seen.folded.text
+        before, after = [], []
+        for start, end in places:
+            stop, begin = _skipped_back(seen, start), _skipped_on(seen, end)
+            before.append(folded[max(0, stop - _SHARED_MAX) : stop][::-1])
+            after.append(folded[begin : begin + _SHARED_MAX])
+        known[text] = _Copies(
+            places,
+            {seen.to_page(start): number for number, (start, _) in enumerate(places)},
+            tuple(_most_shared(before)),
+            tuple(_most_shared(after)),
+        )
+    return known[text]
+
+
+def _most_shared(texts: Sequence[str]) -> Iterator[int]:
+    """The longest beginning that each text shares with one before it.
+
+    That one is its neighbour, if those before it are sorted.
+    """
+    before: list[str] = []
+    for text in texts:
+        at = bisect_left(before, text)
+        yield max((_common(text, other) for other in before[max(0, at - 1) : at + 1]), default=0)
+        before.insert(at, text)
+
+
+def _common(one: str, other: str) -> int:
+    return _longest(min(len(one), len(other)), lambda n: one[:n] == other[:n])
+
+
+def _ended(
+    seen: View, bare: Directive, places: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Those of the places that the end of a range stands behind, each up to the first such end."""
+    query = Query.of(seen, bare)
+    ends = ((start, next(query.ends(end), None)) for start, end in places) if query else ()
+    return tuple((start, end[1]) for start, end in ends if end is not None)
+
+
+def _skipped_back(seen: View, start: int) -> int:
+    return seen.folded.position(back_over_blanks(seen.raw, start))
+
+
+def _skipped_on(seen: View, end: int) -> int:
+    return seen.folded.position(on_over_blanks(seen.raw, end))
 
 
 def _longest(limit: int, same: Callable[[int], bool]) -> int:

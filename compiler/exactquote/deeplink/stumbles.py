@@ -6,6 +6,7 @@ goes back too little after half a match, or never ends.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from exactquote.deeplink.directive import Directive
@@ -83,12 +84,24 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
         return True
     if bare:
         return False
-    for run in page.runs:
-        if run.start < span.end and run.kind in _OWN_TREES:
-            text = fold_text(collapse(page.text[run.start : run.end]), WIDE).text
-            if any(part in text for part in (behind if run.start > span.start else wanted)):
-                return True
+    for start, text in _own_trees(page):
+        if start >= span.end:
+            break
+        if any(part in text for part in (behind if start > span.start else wanted)):
+            return True
     return False
+
+
+def _own_trees(page: Page) -> tuple[tuple[int, str], ...]:
+    """Where the runs begin that have a tree of their own, and what they hold, folded."""
+    made: tuple[tuple[int, str], ...] | None = page.views.get("own trees")
+    if made is None:
+        made = page.views["own trees"] = tuple(
+            (run.start, fold_text(collapse(page.text[run.start : run.end]), WIDE).text)
+            for run in page.runs
+            if run.kind in _OWN_TREES
+        )
+    return made
 
 
 def _written(page: Page) -> frozenset[str]:
@@ -176,7 +189,7 @@ def _ends_at_a_closed_rim(page: Page, directive: Directive, span: Span) -> bool:
 
     Chromium looks for the suffix beyond that rim, and then misses what follows.
     """
-    if not any(run.closed for run in page.runs):
+    if not page.has_closed:
         return False
     seen = view(page, "chromium")
     bare = Directive(
@@ -213,8 +226,23 @@ def _stands_unmarked_before(page: Page, directive: Directive, span: Span) -> boo
     marks = _letter_marks(page)
     if any(not marks.isdisjoint(part) for part in parts_of(directive)):
         return True
-    unmarked = str.maketrans(dict.fromkeys(marks, ""))
-    before = fold_text(collapse(page.text[: span.end].translate(unmarked)), WIDE).text
-    part = fold_text(collapse(directive.end or directive.start), WIDE).text
-    start = fold_text(collapse(directive.start), WIDE).text
-    return any(before.count(one) > 1 for one in (start, part))
+    text, starts = _unmarked(page)
+    index = page.run_at(span.end - 1)
+    stop = starts[index] + len(_without_marks(page, page.runs[index].start, span.end))
+    parts = {directive.start, directive.end or directive.start}
+    return any(text.count(fold_text(collapse(part), WIDE).text, 0, stop) > 1 for part in parts)
+
+
+def _unmarked(page: Page) -> tuple[str, tuple[int, ...]]:
+    """The page without such marks, folded, and where each run begins in it."""
+    made: tuple[str, tuple[int, ...]] | None = page.views.get("unmarked")
+    if made is None:
+        texts = [_without_marks(page, run.start, run.end) + CUT for run in page.runs]
+        starts = tuple(itertools.accumulate(map(len, texts), initial=0))
+        made = page.views["unmarked"] = "".join(texts), starts
+    return made
+
+
+def _without_marks(page: Page, start: int, end: int) -> str:
+    unmarked = str.maketrans(dict.fromkeys(_letter_marks(page), ""))
+    return fold_text(collapse(page.text[start:end].translate(unmarked)), WIDE).text

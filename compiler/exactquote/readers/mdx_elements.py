@@ -121,6 +121,9 @@ class Elements:
         self, tag: Tag, place: Place, place_of: Callable[[int], Place], block: bool
     ) -> Element:
         props, unread = props_of(tag)
+        if tag.name == "cite" and {"doc", "quote", "cite", "from"} & props.keys():
+            wrong = "`<cite>` with a small c names a work; nobody would check this citation"
+            self.notes.add("EQ032", place, wrong, _CITE_FORMS)
         for attribute in unread:
             self._unread(attribute.name, attribute.value, place_of(attribute.start))
         for name in ("dangerouslySetInnerHTML", "innerHTML"):

@@ -22,6 +22,8 @@ def malformed_toml(error: ValueError, text: str) -> Malformed:
     """What tomllib said of `text`, with the place that it tells inside its message."""
     message = str(error)
     found = _AT.search(message)
+    if "integer string" in message:
+        return Malformed("not TOML: a number has too many digits", 1, 1)
     # It ends too early.
     line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, 1)
     reason = _AT_END.sub("", _AT.sub("", message))
@@ -39,7 +41,7 @@ def toml_node(text: str, depth_max: int) -> Node:
         raise Malformed(f"a key has more than {depth_max} parts", *at)
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise malformed_toml(error, text) from None
     except RecursionError:
         raise Malformed(f"nesting is deeper than {depth_max} levels", 1, 1) from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from exactquote.rendered.hrefs import base_of, find_file
 
@@ -17,7 +17,11 @@ from exactquote.rendered.hrefs import base_of, find_file
 _ACTIVE = re.compile(
     r"<(?:script|meta)\b|[\s/\"'](?:on[a-z]+|hx-boost|data-(?:barba|swup|turbo))\b", re.IGNORECASE
 )
-_HANDLER = re.compile(r"[\s/\"']on[a-z]+\s*=", re.IGNORECASE)
+# What these run happens as the page comes; other handlers wait for the reader.
+_ON_LOAD = frozenset({"onload", "onpageshow", "onerror", "onhashchange", "onpopstate", "onscroll"})
+_HANDLER = re.compile(rf"[\s/\"'](?:{'|'.join(sorted(_ON_LOAD))})\s*=", re.IGNORECASE)
+# After the seconds, the address of another page: without one the same page is loaded again.
+_ELSEWHERE = re.compile(r"[;,]\s*[^\s;,]")
 # Of any other type a script is data, which runs nothing.
 _CODE = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma)script", re.IGNORECASE)
 _TEXT = (
@@ -65,9 +69,7 @@ def hazards(html: str) -> tuple[str, ...]:
     tree = LexborHTMLParser(html)
     code = "\n".join(_scripts(tree, handlers=_HANDLER.search(html) is not None))
     found = [words for call, words in (_TEXT, *_CALLS) if call.search(code)]
-    if any(
-        (one.attributes.get("http-equiv") or "").lower() == "refresh" for one in tree.css("meta")
-    ):
+    if any(map(_leads_on, tree.css("meta[http-equiv]"))):
         found.append("the page leads on by itself, which drops the text to find")
     settings = (node.text() or "" for node in tree.css("script[type='application/json']"))
     if tree.css_first(_ROUTERS) is not None or any(map(_INSTANT.search, settings)):
@@ -78,6 +80,21 @@ def hazards(html: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _leads_on(meta: LexborNode) -> bool:
+    """Whether a page that runs scripts is left by itself for another."""
+    attributes = meta.attributes
+    is_refresh = (attributes.get("http-equiv") or "").strip().lower() == "refresh"
+    other = _ELSEWHERE.search(attributes.get("content") or "")
+    return is_refresh and other is not None and not _has_ancestor(meta, "noscript")
+
+
+def _has_ancestor(node: LexborNode, tag: str) -> bool:
+    above = node.parent
+    while above is not None and above.tag != tag:
+        above = above.parent
+    return above is not None
+
+
 def _scripts(tree: LexborHTMLParser, *, handlers: bool) -> Iterator[str]:
     """The code that stands in a page itself."""
     for node in tree.css("script:not([src])"):
@@ -86,7 +103,7 @@ def _scripts(tree: LexborHTMLParser, *, handlers: bool) -> Iterator[str]:
     if handlers:
         for node in tree.css("*"):
             for name, value in node.attributes.items():
-                if name[:2].lower() == "on" and value:
+                if name.lower() in _ON_LOAD and value:
                     yield value
 
 

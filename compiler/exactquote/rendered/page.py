@@ -226,6 +226,16 @@ class Page:
     def _starts(self) -> list[int]:
         return [run.start for run in self.runs]
 
+    @cached_property
+    def has_closed(self) -> bool:
+        """Whether some of the page is folded away until a reader opens it."""
+        return any(run.closed for run in self.runs)
+
+    @cached_property
+    def passed_over(self) -> bool:
+        """Whether it has text that browsers pass over in search of context."""
+        return self.has_closed or any(run.kind in PASSED_OVER for run in self.runs)
+
     def run_at(self, offset: int) -> int:
         """Index of the run that holds `offset`; the one before when it is a cut."""
         return bisect_right(self._starts, offset) - 1
@@ -238,6 +248,10 @@ class Page:
             shown = [run for run in self.runs[first : last + 1] if run.kind < Kind.ALT]
             text = " ".join(self.text[max(r.start, start) : min(r.end, end)] for r in shown)
         return text.translate(_UNSHOWN)
+
+
+PASSED_OVER = frozenset({Kind.ALT, Kind.VALUE, Kind.LABEL, Kind.HIDDEN})
+"""Kinds of text that stand beside no other: browsers go on behind a field in search of context."""
 
 
 def read_page(

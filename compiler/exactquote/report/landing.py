@@ -32,6 +32,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 
 _RED, _GREEN, _BOLD, _DIM, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _SHOWN_CHARS = 160
+_PAGES_SHOWN_MAX = 5
 _SLOW = "the page never finished loading"
 
 
@@ -126,15 +127,25 @@ def landing_text(landed: Landed, *, color: bool, summary: bool, exact: bool) -> 
             lines += [*_failure(asked, result, found, paint), ""]
         elif exact:
             lines.append(f"{paint(_GREEN, 'exact')} {result.browser} {_name(asked)}")
-    for hazard in landed.hazards:
-        at = paint(_BOLD, visible(hazard.page))
-        lines += [f"warning: {at}: {hazard.message}", f"  cure: {hazard.help}", ""]
+    lines += _warnings(landed, paint)
     if summary:
         lines += [*([""] if exact and lines and lines[-1] else []), *_table(landed)]
         lines += ["", *_summary(landed, paint)]
     elif lines and not lines[-1]:
         lines.pop()
     return "".join(f"{line}\n" for line in lines)
+
+
+def _warnings(landed: Landed, paint: _Paint) -> Iterator[str]:
+    """Each hazard once, with the pages that have it."""
+    pages: dict[tuple[str, str], list[str]] = {}
+    for hazard in landed.hazards:
+        pages.setdefault((hazard.message, hazard.help), []).append(visible(hazard.page))
+    for (message, cure), found in pages.items():
+        at = paint(_BOLD, ", ".join(found[:_PAGES_SHOWN_MAX]))
+        more = len(found) - _PAGES_SHOWN_MAX
+        yield f"warning: {at}{f' and {more} more pages' if more > 0 else ''}: {message}"
+        yield from (f"  cure: {cure}", "")
 
 
 class _Paint:
