@@ -173,7 +173,7 @@ REFUSED: dict[str, tuple[Callable[[], object], list[str], str]] = {
             for path in ("index.html", "allowlist.json", "evidence.html")
         ],
         [],
-        "dist/allowlist.json is not the file that build.json names, nor are 2 more files",
+        "dist/allowlist.json is not the file that build.json names, nor are 2 more",
     ),
     "a name that leads out of the build": (
         lambda: manifest(
@@ -201,7 +201,8 @@ REFUSED: dict[str, tuple[Callable[[], object], list[str], str]] = {
         "dist/index.html is of another build than build.json",
     ),
     "an unknown browser": (lambda: None, ["--browser", "chromium,opera"], "'opera' is none of"),
-    "no browser": (lambda: None, ["--browser", ""], "'' is none of chromium, firefox, webkit"),
+    "no browser": (lambda: None, ["--browser", ""], "none of chromium, firefox, webkit is named"),
+    "all and citations": (lambda: None, ["dist", "--all", "--citations", "x.json"], "every one is"),
     "all and a sample": (lambda: None, ["--all", "--sample", "3"], "exclude each other"),
     "no such citations": (lambda: None, ["dist", "--citations", "x.json"], "x.json: no such"),
 }  # fmt: skip

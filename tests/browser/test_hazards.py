@@ -22,6 +22,16 @@ STORIES = [
     ("it scrolls the root element", "onload = () => { document.documentElement.scrollTop = 0; }",
      "scrolls it"),
     ("it brings another element into view", "onload = () => b.scrollIntoView()", "scrolls it"),
+    ("it scrolls the root by a method", LATER % "document.documentElement.scrollTo(0, 0)",
+     "scrolls it"),
+    ("it puts the focus out of view", "const i = document.createElement('input');"
+     " document.body.prepend(i); a.style.marginTop = '5000px'; onload = () =>"
+     " setTimeout(() => i.focus(), 200)", "scrolls it"),
+    ("the whole body is put in anew", "onload = () => { const m = document.body;"
+     " m.innerHTML = m.innerHTML; }", "is replaced"),
+    ("the second article is put in anew", "const n = document.createElement('article');"
+     " n.textContent = 'A teaser.'; document.body.prepend(n); onload = () => {"
+     " const m = document.querySelector('main'); m.innerHTML = m.innerHTML; }", "is replaced"),
     ("it replaces the address", "history.replaceState(null, '', location.pathname)",
      "changes its address"),
     ("it sets the fragment", "onload = () => { location.hash = 'b'; }", "changes its address"),
@@ -31,6 +41,16 @@ STORIES = [
     ("it adds a comment and a style",
      LATER % "a.append(document.createComment('x'), document.createElement('style'))", ""),
     ("it puts text elsewhere", LATER % "document.body.append('Results: none')", ""),
+    ("it puts a button and a permalink beside the text", LATER % (
+        "a.insertAdjacentHTML('afterend', '<button>Copy this text</button><a href=#a>¶</a>')"), ""),
+    ("it puts contents into the article", LATER % (
+        "a.insertAdjacentHTML('beforebegin', '<nav>On this page: the store</nav>')"), ""),
+    ("a clock goes on", "a.insertAdjacentHTML('afterend', '<time>now</time>'); onload = () =>"
+     " setTimeout(() => { document.querySelector('time').textContent = 'a moment ago'; }, 200)",
+     ""),
+    ("it scrolls a box of its own", "const n = document.createElement('div'); n.innerHTML ="
+     " '<p style=height:900px>x</p><b>y</b>'; n.style = 'height:90px;overflow:auto';"
+     " document.body.append(n); onload = () => n.lastChild.scrollIntoView({block: 'nearest'})", ""),
     ("it scrolls when it is clicked", "onclick = () => scrollTo(0, 0)", ""),
 ]  # fmt: skip
 

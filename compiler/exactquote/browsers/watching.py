@@ -21,15 +21,19 @@ WATCH = """
   for (const name of ["pushState", "replaceState"]) count(History.prototype, name, "address");
   for (const name of ["scroll", "scrollTo", "scrollBy"]) count(window, name, "scrolled");
   // What scrolls a box of its own leaves the page where it is.
+  const boxed = (one) => {
+    for (let box = one.parentElement; box && box !== document.body; box = box.parentElement)
+      if (/auto|scroll/.test(getComputedStyle(box).overflowY)) return true;
+    return false;
+  };
   const moving = (owner, name) => {
     const own = owner[name];
     if (own) owner[name] = function (...all) {
       const before = scrollY;
       const answer = own.apply(this, all);
-      const gliding = all[0] && all[0].behavior === "smooth";
-      const page = this === document.scrollingElement || this === document.body;
-      if (scrollY !== before || (page && name !== "focus") || (gliding && name !== "focus"))
-        seen.scrolled += 1;
+      const root = this === document.scrollingElement || this === document.body;
+      const shown = name === "scrollIntoView" && !boxed(this);
+      if (scrollY !== before || shown || (root && name !== "focus")) seen.scrolled += 1;
       return answer;
     };
   };
