@@ -11,6 +11,7 @@ from exactquote.browsers.landing import Gone, Landing, Refused, Silent
 from exactquote.browsers.processes import Program
 from exactquote.browsers.reading import DESCRIBE, is_about, landing
 from exactquote.browsers.watching import LEFT, SEEN, WATCH, told
+from exactquote.rendered.style_media import DESKTOP_WIDTH
 
 _START_SECONDS = 30.0
 # What a browser does about each page for the person in front of it: no one is.
@@ -54,7 +55,7 @@ _FLAGS = (
     "--force-prefers-reduced-motion",
     "--hide-scrollbars",
     "--mute-audio",
-    "--window-size=1000,1600",
+    f"--window-size={DESKTOP_WIDTH},1600",
     "--lang=en-US",
     # Only the tests of Chromium itself see the finder's ranges otherwise.
     "--enable-blink-features=TextFragmentAPI",

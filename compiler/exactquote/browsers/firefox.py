@@ -12,6 +12,7 @@ from exactquote.browsers.landing import Gone, Landing, Refused, Silent, is_timeo
 from exactquote.browsers.marionette import Marionette
 from exactquote.browsers.processes import Program
 from exactquote.browsers.reading import DESCRIBE, is_about, landing
+from exactquote.rendered.style_media import DESKTOP_WIDTH
 
 _START_SECONDS = 60.0
 # The driver gives up a page before we give up the driver, so that a page that never ends
@@ -79,7 +80,7 @@ class Firefox:
             }
             started = self._start("WebDriver:NewSession", capabilities={"alwaysMatch": wanted})
             self.version = str(started["capabilities"]["browserVersion"])
-            self._start("WebDriver:SetWindowRect", width=1000, height=1600)
+            self._start("WebDriver:SetWindowRect", width=DESKTOP_WIDTH, height=1600)
         except (Silent, Refused) as fault:
             self.close()
             raise Gone(f"Firefox did not start: {fault}") from fault

@@ -22,8 +22,9 @@ from exactquote.browsers.processes import Program
 from exactquote.browsers.reading import TARGET, target_of
 from exactquote.browsers.server import PAINT, PAINT_CLASS
 from exactquote.browsers.webdriver import WebDriver
+from exactquote.rendered.style_media import DESKTOP_WIDTH
 
-_WIDTH, _HEIGHT = 1000, 1000
+_WIDTH, _HEIGHT = DESKTOP_WIDTH, 1000
 _START_SECONDS = 30.0
 # Shares of the time for one visit: after the first it is asked whether there is a server at
 # all, after the second the page is given up, and the tab asked whether it still answers.

@@ -23,6 +23,8 @@ _HANDLER = re.compile(rf"[\s/\"'](?:{'|'.join(sorted(_ON_LOAD))})\s*=", re.IGNOR
 # After the seconds, the address of another page: without one the same page is loaded again.
 _ELSEWHERE = re.compile(r"[;,]\s*[^\s;,]")
 # Of any other type a script is data, which runs nothing.
+# An import that the browser follows at once; `import()` waits for a reason.
+_IMPORT = re.compile(r"""\b(?:from|import)\s*["']((?:\.{0,2}/)[^"'\s]+)["']""")
 _CODE = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma)script", re.IGNORECASE)
 _TEXT = (
     re.compile(
@@ -44,6 +46,13 @@ _CALLS = (
             r"\s*\.\s*scrollTop\s*=(?!=)"
         ),
         "a script scrolls the page, which leaves the passage out of view",
+    ),
+    (
+        re.compile(
+            r"\bdocument\s*\.\s*(?:body|documentElement)\s*\.\s*style\s*\.\s*"
+            r"(?:display|visibility)\s*=\s*[\"'](?:none|hidden)"
+        ),
+        "a script hides the page at first, and Firefox finds no text on it then",
     ),
     (
         re.compile(r"\blocation\.(?:replace|assign)\(|\blocation(?:\.href)?\s*=[^=]"),
@@ -118,12 +127,19 @@ def script_hazards(code: str) -> tuple[tuple[str, int], ...]:
 
 
 def linked_scripts(html: str, path: str, files: Mapping[str, bytes]) -> Iterator[str]:
-    """Paths of the script files among `files` that a page loads, in order."""
+    """Paths of the script files among `files` that a page loads, in order, with their imports."""
     if "<script" not in html.lower():
         return
     tree = LexborHTMLParser(html)
     base = base_of(tree, path)
-    for node in tree.css("script[src]"):
-        found = find_file(base, node.attributes.get("src"), files)
-        if found is not None:
-            yield found.path
+    waiting = [(base, node.attributes.get("src")) for node in tree.css("script[src]")]
+    waiting.reverse()
+    known = set()
+    while waiting:
+        found = find_file(*waiting.pop(), files)
+        if found is None or found.path in known:
+            continue
+        known.add(found.path)
+        yield found.path
+        imports = _IMPORT.findall(found.data.decode("utf-8", "replace"))
+        waiting += [(found.url, href) for href in reversed(imports)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -22,7 +22,14 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from exactquote.rendered.edges import in_words
 from exactquote.rendered.folds import CHROMIUM, fold_text
-from exactquote.rendered.generated import BUTTONS, default_label, labels_of, texts_of
+from exactquote.rendered.generated import (
+    BUTTONS,
+    Written,
+    default_label,
+    labels_of,
+    texts_of,
+    written_by,
+)
 from exactquote.rendered.hazards import hazards
 from exactquote.rendered.styles import Beside, Look, Sheet, Styles, apply
 
@@ -31,10 +38,11 @@ CUT = "\x00"
 # Punctuation that can stand inside a word or a number.
 _JOINERS = frozenset("'’.,:;·_@-‐‑")
 
-_LETTERED = re.compile(r"<(?:ol|ul|li)\b[^<>]*[\s/]type\b|list-style", re.IGNORECASE)
-# All from the first ordered list on. A style sheet can number any list, and count as it likes.
-_NUMBERED = re.compile(r"<ol\b.*|\A.*(?:list-style|counter-).*", re.IGNORECASE | re.DOTALL)
-_COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*[\s/](?:start|value)\b|counter-", re.IGNORECASE)
+_LETTERED = re.compile(r"<(?:ol|ul|li)\b[^<>]*[\s/]type\b", re.IGNORECASE)
+# All from the first ordered list on.
+_NUMBERED = re.compile(r"<ol\b.*", re.IGNORECASE | re.DOTALL)
+_COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*[\s/](?:start|value)\b", re.IGNORECASE)
+_MARKED = re.compile(r"list-style|counter-|list-item", re.IGNORECASE)
 # The highest that a counter holds in browsers
 _ANY_NUMBER = 2**31 - 1
 _LIST_ITEM = re.compile("<(?:li|summary)[\\s>/]|list-item", re.IGNORECASE)
@@ -275,9 +283,12 @@ def read_page(
     styles = apply(tree, sheets) if styled else Styles({})
     walk = _Walk(styles, _ids(tree), inert, article_only)
     walk.turkic = _TURKIC.search(html) is not None
+    walk.tree = tree
     root = tree.root
     if root is not None:
         walk.go(root)
+    written = [one.written for one in sheets]
+    written += _own_marks(tree, html, sheets=bool(sheets))
     return Page(
         doc=doc,
         path=path,
@@ -287,12 +298,19 @@ def read_page(
         html=html,
         title=title or _title(tree),
         language=language,
-        generated=texts_of([one.written for one in sheets], tree).union(
-            _QUOTE_MARKS if _QUOTE.search(html) else ()
-        ),
+        generated=texts_of(written, tree).union(_QUOTE_MARKS if _QUOTE.search(html) else ()),
         labels=labels_of(html, tree),
-        marks=frozenset().union(*(one.written.marks for one in sheets)),
+        marks=frozenset().union(*(one.marks for one in written)),
     )
+
+
+def _own_marks(tree: LexborHTMLParser, html: str, *, sheets: bool) -> Iterator[Written]:
+    """What a page itself says of the marks of lists; its `<style>` may be among the sheets."""
+    if _MARKED.search(html):
+        if not sheets:
+            yield from (written_by(node.text() or "") for node in tree.css("style"))
+        styles = (node.attributes.get("style") or "" for node in tree.css("[style]"))
+        yield from (written_by(style) for style in styles if _MARKED.search(style))
 
 
 # The tags that cut nothing: measured with passages across each of them.
@@ -332,6 +350,7 @@ _TURKIC = re.compile(r"\blang\s*=\s*[\"']?(?:tr|az)\b", re.IGNORECASE)
 # A form feed is white space in HTML, but no browser finds text across one.
 _SPACES = re.compile("[ \t\n\r]+")
 _RIM = " \t\n\r\f"
+_ANY_TEXT = "\ufffc"
 
 
 class _Walk:
@@ -356,6 +375,7 @@ class _Walk:
         # `pre-line`: line ends are kept, and cut as `<br>` does.
         self._lines = False
         self._transformed = self._recast = self._initial = False
+        self.tree: LexborHTMLParser | None = None
         self.turkic = False
         """Whether some of the page is in a language with two letters i."""
         self._kind = Kind.TEXT
@@ -363,6 +383,7 @@ class _Walk:
         self._invisible = False
         self._opens = self._closes = False
         self._marks: list[tuple[int, int]] = []
+        self._drawings: dict[str, str] = {}
         # Open elements that don't cut, each with whether one in it did.
         self._inlines: list[bool] = []
         self._resumed: list[int] = []
@@ -632,8 +653,22 @@ class _Walk:
                 else:
                     # Firefox reads on behind a button as if it weren't there.
                     self._lone(value or default_label(shape), Kind.LABEL, "input")
+        elif tag == "use":
+            self._lone(self._used(node), Kind.FOREIGN, "svg")
         elif tag == "details" and node.css_first("summary") is None:
             self._lone(default_label("details"), Kind.LABEL, "block")
+
+    def _used(self, node: LexborNode) -> str:
+        """The text of a drawing that is shown at another place; one sign for what isn't known."""
+        attributes = node.attributes
+        href = attributes.get("href") or attributes.get("xlink:href") or ""
+        if not href.startswith("#"):
+            return _ANY_TEXT if "#" in href else ""
+        if href not in self._drawings and self.tree is not None:
+            name = href[1:].replace("\\", "\\\\").replace('"', '\\"')
+            drawn = self.tree.css_first(f'[id="{name}"]') if "\n" not in name else None
+            self._drawings[href] = drawn.text() if drawn is not None else ""
+        return self._drawings[href]
 
     def _lone(self, text: str | None, kind: Kind, joint: str) -> None:
         if text and text.strip():

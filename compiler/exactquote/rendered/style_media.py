@@ -97,11 +97,13 @@ _WORDS = MappingProxyType(
         "dynamic-range": "standard",
     }
 )
+DESKTOP_WIDTH = 1280
+"""Pixels of the window that a page is judged in."""
 _SCREENS = (
-    (DESKTOP | STATE, _Screen("screen", 1280, 800, 1, "light", touch=False)),
+    (DESKTOP | STATE, _Screen("screen", DESKTOP_WIDTH, 800, 1, "light", touch=False)),
     (PHONE, _Screen("screen", 390, 844, 3, "light", touch=True)),
     (PRINT, _Screen("print", 718, 1047, 1, "light", touch=False)),
-    (DARK, _Screen("screen", 1280, 800, 1, "dark", touch=False)),
+    (DARK, _Screen("screen", DESKTOP_WIDTH, 800, 1, "dark", touch=False)),
 )
 
 
