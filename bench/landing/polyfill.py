@@ -34,9 +34,10 @@ from bench.corpora import proved, unpacked
 from bench.landing.run import files_of
 from exactquote.browsers.chromium import Chromium
 from exactquote.browsers.landing import BrowserName, Gone, Refused, Silent
+from exactquote.browsers.links import open_links
 from exactquote.browsers.oracle import Found, Result, find_browsers, open_browser
 from exactquote.browsers.server import Server
-from exactquote.cli.land import open_links, promised
+from exactquote.browsers.telling import promised
 from exactquote.deeplink.directive import DELIMITER
 from exactquote.deeplink.generate import NoLink, deep_link
 from exactquote.deeplink.views import BROWSERS, view

@@ -24,9 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.corpora import drawn, proved, unpacked, write_citations
 from exactquote.browsers.landing import BrowserName
+from exactquote.browsers.links import open_links
 from exactquote.browsers.oracle import Link, Unavailable, open_browser
 from exactquote.browsers.same_text import bare
-from exactquote.cli.land import open_links, promised
+from exactquote.browsers.telling import promised
 from exactquote.deeplink.directive import Directive, fragment
 from exactquote.deeplink.generate import NoLink, deep_link, fullest
 from exactquote.disk.theme import load_theme

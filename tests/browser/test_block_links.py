@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from exactquote.browsers.landing import BrowserName
+from exactquote.browsers.links import Links, links_of_build
 from exactquote.browsers.oracle import BROWSERS as NAMES
 from exactquote.browsers.oracle import judge_one
 from exactquote.browsers.server import Server
-from exactquote.cli.land import Links, links_of_build
 from exactquote.model import Build
 from tests.browser.landing import Browsers, assert_lands
 from tests.compiling import compiled, corpus_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from exactquote.browsers.links import hazards_seen
 from exactquote.browsers.oracle import Link
-from exactquote.cli.land import hazards_seen
 from exactquote.report.landing import Asked
 from tests.browser.landing import Browsers
 

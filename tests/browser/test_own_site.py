@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from exactquote.browsers.landing import BrowserName
-from exactquote.cli.land import Links, draw, links_of_build
+from exactquote.browsers.links import Links, draw, links_of_build
 from exactquote.config import load_config
 from exactquote.disk.corpus import read_corpus
 from exactquote.disk.theme import load_theme
