@@ -18,10 +18,13 @@ import jsonschema
 import pytest
 
 from exactquote import cli
+from exactquote.browsers import links
 from exactquote.browsers.landing import Landing, Target
 from exactquote.browsers.oracle import Found, Link, Missing, Result, Unavailable
+from exactquote.browsers.telling import promised
 from exactquote.cli import land
 from exactquote.deeplink.directive import parse
+from exactquote.disk.build_dir import read_build
 from exactquote.model import Span
 from exactquote.rendered.page import read_page
 from exactquote.report.landing import Asked, outcome
@@ -97,7 +100,7 @@ def answering(
                 heard(results[-1])
         return results
 
-    monkeypatch.setattr(land, "judge", judge)
+    monkeypatch.setattr(links, "judge", judge)
     found = {name: Found(Path(name)) for name in (*BOTH, "webkit")}
     monkeypatch.setattr(land, "find_browsers", lambda: found)
     return opened
@@ -246,7 +249,7 @@ def test_a_browser_that_does_not_start_is_no_finding(
     def judge(*args: object, **named: object) -> list[Result]:
         raise Unavailable("firefox does not start: no display")
 
-    monkeypatch.setattr(land, "judge", judge)
+    monkeypatch.setattr(links, "judge", judge)
     assert run() == (2, "", "exactquote: firefox does not start: no display\n")
 
 
@@ -379,8 +382,8 @@ def test_what_a_page_shows_is_served_as_it_was_checked(
     run: Any, answers: list[Link], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[Any] = []
-    server = land.Server
-    monkeypatch.setattr(land, "Server", lambda site: served.append(site) or server(site))
+    server = links.Server
+    monkeypatch.setattr(links, "Server", lambda site: served.append(site) or server(site))
     Path("dist/stray.html").write_text("not of the build")
     assert run("--sample", "0")[0] == 0
     assert "index.html" in served[0]
@@ -410,7 +413,7 @@ def test_equal_passages_are_told_apart_by_what_stands_before(
     page = read_page(html, doc="a", path="a.html")
     starts = [at for at in range(len(page.text)) if page.text.startswith(quote, at)]
     span = Span(starts[number], starts[number] + len(quote))
-    assert land.promised(page, "a.html#", quote, span).before == before
+    assert promised(page, "a.html#", quote, span).before == before
 
 
 @pytest.mark.parametrize(
@@ -431,7 +434,7 @@ def test_what_closed_boxes_hide_is_not_in_sight(number: int, before: str, in_sig
         path="a.html",
     )
     starts = [at for at in range(len(page.text)) if page.text.startswith("Yes.", at)]
-    link = land.promised(page, "a.html#", "Yes.", Span(starts[number], starts[number] + 4))
+    link = promised(page, "a.html#", "Yes.", Span(starts[number], starts[number] + 4))
     assert (link.before.split(), (link.in_sight or "").split()) == (
         before.split(),
         in_sight.split(),
@@ -441,10 +444,8 @@ def test_what_closed_boxes_hide_is_not_in_sight(number: int, before: str, in_sig
 def test_the_place_is_where_the_directive_lands() -> None:
     page = read_page("<p>A cat. So.</p><p>A dog. So.</p>", doc="a", path="a.html")
     for directive, before in (("So.", "A cat. "), ("dog.-,So.", "A dog. "), ("absent", "")):
-        assert land.promised(page, f"a.html#:~:text={directive}", "So.").before == before
-    assert land.promised(None, "gone.html#:~:text=So.", "So.") == Link(
-        "gone.html#:~:text=So.", "So."
-    )
+        assert promised(page, f"a.html#:~:text={directive}", "So.").before == before
+    assert promised(None, "gone.html#:~:text=So.", "So.") == Link("gone.html#:~:text=So.", "So.")
 
 
 def test_prevents_a_page_that_lost_its_passage_from_passing(run: Any) -> None:
@@ -479,17 +480,17 @@ def test_prevents_a_block_that_does_not_show_its_sentence_from_passing(run: Any)
 
 def test_prevents_an_equal_passage_elsewhere_from_passing(here: Path) -> None:
     assert BROWSERS["chromium"]
-    _, files = land.read_build(Path("dist"))
+    _, files = read_build(Path("dist"))
     page = read_page(
         files["index.html"].decode(), doc="index", path="index.html", article_only=True
     )
     quote = "It is closed on Mondays."
     second = page.text.rindex(quote)
-    link = land.promised(
+    link = promised(
         page, "index.html#:~:text=It%20is%20closed%20on%20Mondays.", quote,
         Span(second, second + len(quote)),
     )  # fmt: skip
-    results, seconds = land.open_links(files, [Asked("a", link, True)], ["chromium"])
+    results, seconds = links.open_links(files, [Asked("a", link, True)], ["chromium"])
     assert [outcome(result) for result in results] == ["other place"]
     assert seconds["chromium"] > 0
 
