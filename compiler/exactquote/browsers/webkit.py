@@ -101,6 +101,8 @@ class Webkit:
                 lambda folder: [str(driver), "--host=127.0.0.1", f"--port={port}"],
                 {
                     "DISPLAY": f":{screen}",
+                    # As the other browsers are told by an option.
+                    **dict.fromkeys(("LANG", "LANGUAGE", "LC_ALL"), "en_US.UTF-8"),
                     "GDK_BACKEND": "x11",
                     "LIBGL_ALWAYS_SOFTWARE": "1",
                     "NO_AT_BRIDGE": "1",
@@ -158,7 +160,10 @@ class Webkit:
         state = self._arrive(url, token, deadline)
         arrived = time.monotonic()
         if not state["paint"]:
-            raise Refused("WebKit can only be asked about pages that Server may paint")
+            raise Refused(
+                "WebKit shows its matches by a style sheet, and the page's security policy"
+                " forbids it; ask the other browsers"
+            )
         scrolled = bool(state["y"] or state["x"])
         if ":~:" not in url:
             return self._block(scrolled, deadline)
