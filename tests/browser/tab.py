@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -139,10 +138,6 @@ class Tab(DevTools):
             for node in nodes
             if not node.get("ignored")
         ]
-
-    def screenshot(self, file: Path) -> None:
-        shot = self.tell("Page.captureScreenshot", format="png")["data"]
-        file.write_bytes(base64.b64decode(shot))
 
     def settle(self) -> None:
         """Hear what the browser has told by now."""

@@ -181,9 +181,8 @@ def _got(result: Result, landing: Landing) -> str:
         return _shown(target.text) if target.shown else "the element is not in view"
     if not landing.matched:
         return "nothing is highlighted"
-    again = Result(result.link, result.browser, (landing,), exact=False, flaky=False)
     text = _shown(landing.text or "")
-    if _miss(again, landing) == "other text":
+    if _miss(result, landing) == "other text":
         several = f", in {landing.ranges} places" if landing.ranges > 1 else ""
         return f"{text}{several}"
     return f"{text}{_behind(landing.before)}"
