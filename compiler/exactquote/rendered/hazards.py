@@ -19,7 +19,7 @@ _ACTIVE = re.compile(
 )
 # What these run happens as the page comes; other handlers wait for the reader.
 _ON_LOAD = frozenset({"onload", "onpageshow", "onerror", "onhashchange", "onpopstate", "onscroll"})
-_HANDLER = re.compile(rf"[\s/\"'](?:{'|'.join(sorted(_ON_LOAD))})\s*=", re.IGNORECASE)
+_HANDLER = re.compile(r"[\s/\"']on[a-z]+\s*=", re.IGNORECASE)
 # After the seconds, the address of another page: without one the same page is loaded again.
 _ELSEWHERE = re.compile(r"[;,]\s*[^\s;,]")
 # Of any other type a script is data, which runs nothing.
@@ -76,8 +76,17 @@ def hazards(html: str) -> tuple[str, ...]:
     if not _ACTIVE.search(html):
         return ()
     tree = LexborHTMLParser(html)
-    code = "\n".join(_scripts(tree, handlers=_HANDLER.search(html) is not None))
+    code = "\n".join(_scripts(tree))
+    later = ""
+    if _HANDLER.search(html):
+        handlers = tuple(_handlers(tree))
+        code = "\n".join((code, *(text for name, text in handlers if name in _ON_LOAD)))
+        later = "\n".join(text for name, text in handlers if name not in _ON_LOAD)
     found = [words for call, words in (_TEXT, *_CALLS) if call.search(code)]
+    # A link that only sets the address, when clicked, is one that no browser follows.
+    call, words = _CALLS[0]
+    if call.search(later) and words not in found:
+        found.append(words)
     if any(map(_leads_on, tree.css("meta[http-equiv]"))):
         found.append("the page leads on by itself, which drops the text to find")
     settings = (node.text() or "" for node in tree.css("script[type='application/json']"))
@@ -104,16 +113,19 @@ def _has_ancestor(node: LexborNode, tag: str) -> bool:
     return above is not None
 
 
-def _scripts(tree: LexborHTMLParser, *, handlers: bool) -> Iterator[str]:
-    """The code that stands in a page itself."""
+def _scripts(tree: LexborHTMLParser) -> Iterator[str]:
+    """The code of the scripts that stand in a page itself."""
     for node in tree.css("script:not([src])"):
         if _CODE.fullmatch((node.attributes.get("type") or "").strip()):
             yield node.text() or ""
-    if handlers:
-        for node in tree.css("*"):
-            for name, value in node.attributes.items():
-                if name.lower() in _ON_LOAD and value:
-                    yield value
+
+
+def _handlers(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
+    """The names and the code of the event handlers in attributes."""
+    for node in tree.css("*"):
+        for name, value in node.attributes.items():
+            if name[:2].lower() == "on" and value:
+                yield name.lower(), value
 
 
 def script_hazards(code: str) -> tuple[tuple[str, int], ...]:

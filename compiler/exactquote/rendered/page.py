@@ -39,8 +39,8 @@ CUT = "\x00"
 _JOINERS = frozenset("'’.,:;·_@-‐‑")
 
 _LETTERED = re.compile(r"<(?:ol|ul|li)\b[^<>]*[\s/]type\b", re.IGNORECASE)
-# All from the first ordered list on.
-_NUMBERED = re.compile(r"<ol\b.*", re.IGNORECASE | re.DOTALL)
+_NUMBERED = re.compile(r"<ol\b", re.IGNORECASE)
+_LISTS = frozenset({"ol", "ul", "menu", "dir"})
 _COUNTED_ON = re.compile(r"<(?:ol|li)\b[^<>]*[\s/](?:start|value)\b", re.IGNORECASE)
 _MARKED = re.compile(r"list-style|counter-|list-item", re.IGNORECASE)
 # The highest that a counter holds in browsers
@@ -127,6 +127,8 @@ class Page:
     """What browsers write into form fields."""
     marks: frozenset[str] = frozenset()
     """What style sheets put before items of lists: bullets, figures, numerals, letters."""
+    items: int = 0
+    """How many items its longest ordered list has."""
 
     @cached_property
     def views(self) -> dict[str, Any]:
@@ -204,11 +206,9 @@ class Page:
         """The highest number that a browser may write before an item of a list; 0 for none."""
         if "figures" in self.marks:
             return _ANY_NUMBER
-        lists = _NUMBERED.search(self.html)
-        if lists is None:
+        if not self.items:
             return 0
-        counted = len(_LIST_ITEM.findall(lists[0]))
-        return _ANY_NUMBER if _COUNTED_ON.search(lists[0]) else counted
+        return _ANY_NUMBER if _COUNTED_ON.search(self.html) else self.items
 
     @cached_property
     def styled_initials(self) -> bool:
@@ -301,7 +301,25 @@ def read_page(
         generated=texts_of(written, tree).union(_QUOTE_MARKS if _QUOTE.search(html) else ()),
         labels=labels_of(html, tree),
         marks=frozenset().union(*(one.marks for one in written)),
+        items=_most_items(tree) if _NUMBERED.search(html) else 0,
     )
+
+
+def _most_items(tree: LexborHTMLParser) -> int:
+    """How many items the longest ordered list has; any that a browser counts on with them."""
+    counts: dict[int, int] = {}
+    # The ordered list that an element's items count in, 0 for none.
+    within: dict[int, int] = {}
+    for node in tree.css("*"):
+        parent = node.parent
+        counter = within.get(parent.mem_id, 0) if parent is not None else 0
+        if node.tag in ("li", "summary") and counter:
+            counts[counter] = counts.get(counter, 0) + 1
+        if node.tag in _LISTS:
+            counter = node.mem_id if node.tag == "ol" else 0
+        if counter:
+            within[node.mem_id] = counter
+    return max(counts.values(), default=0)
 
 
 def _own_marks(tree: LexborHTMLParser, html: str, *, sheets: bool) -> Iterator[Written]:
