@@ -280,6 +280,20 @@ def test_prevents_figures_of_nothing_from_passing(
     assert "Traceback" not in ran[2]
 
 
+def test_a_file_that_cannot_be_read_is_named(run: Any, tmp_path: Path) -> None:
+    corpus = tmp_path / "other"
+    corpus.mkdir()
+    (corpus / "a.md").write_text("# A\n\nThe store is small.\n")
+    # A fault of citations is none of the figures' business.
+    (corpus / "b.citations.json").write_text("[")
+    assert run("other")[0] == 0
+    (corpus / "c.md").write_bytes(b"# Gr\xfc\xdfe\n")
+    code, out, err = run("other")
+    assert code == 2
+    assert "c.md: the file isn't UTF-8" in err
+    assert "2 of 2 passages" in out
+
+
 def test_nothing_is_written(run: Any, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     assert run()[0] == 0

@@ -23,7 +23,7 @@ def check(
     every: tuple[Occurrence, ...],
     site: Site,
 ) -> Diagnostic | None:
-    """A fault when more than one of `every` occurrence is left after the author's pins."""
+    """A fault when the author's pins leave several, `found`, of all occurrences, `every`."""
     if len(found) < 2:
         return None
     cures = []
