@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from exactquote.rendered.style_media import DESKTOP, DESKTOP_WIDTH, PHONE, PHONE_WIDTH
 from exactquote.rendered.styles import PLAIN, Look, Sheet, Styles, apply, sheet
 from tests.hangs import no_hang
 
@@ -28,6 +29,7 @@ class Case:
     doctype: bool = True
     browser: bool = True
     want: dict[str, Look] = field(default_factory=dict)
+    phone: dict[str, Look] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
 
     @property
@@ -36,7 +38,10 @@ class Case:
 
 
 def _cases() -> list[Case]:
-    """Read `## name` paragraphs; each `want` names every field that isn't as in a plain look."""
+    """Read `## name` paragraphs; each `want` names every field that isn't as in a plain look.
+
+    `phone` does so for a phone, where that makes a difference.
+    """
     cases: list[Case] = []
     for path in sorted(SPEC.glob("*.txt")):
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -47,9 +52,9 @@ def _cases() -> list[Case]:
                 cases[-1].sheets.append(value)
             elif key == "want" and value.startswith("skipped"):
                 cases[-1].skipped = tuple(value.removeprefix("skipped").strip().split(" | "))
-            elif key == "want":
+            elif key in ("want", "phone"):
                 identity, *words = value.split()
-                cases[-1].want[identity] = _look(words)
+                getattr(cases[-1], key)[identity] = _look(words)
             elif key in ("doctype", "browser"):
                 setattr(cases[-1], key, value != "no")
             elif line.strip():
@@ -63,9 +68,7 @@ def _look(words: list[str]) -> Look:
     fields: dict[str, object] = {}
     for word in words:
         key, _, value = word.partition("=")
-        if key == "differs":
-            fields[key] = tuple(value.split(","))
-        elif word != "plain":
+        if word != "plain":
             fields[names.get(key, key)] = value or True
     return Look(**fields)  # type: ignore[arg-type]
 
@@ -73,25 +76,32 @@ def _look(words: list[str]) -> Look:
 CASES = _cases()
 
 
-def style(case: Case) -> tuple[LexborHTMLParser, Styles]:
+def style(case: Case, screen: int = DESKTOP) -> tuple[LexborHTMLParser, Styles]:
     tree = LexborHTMLParser(case.page)
-    return tree, apply(tree, [sheet(css, media=case.media) for css in case.sheets])
+    return tree, apply(tree, [sheet(css, media=case.media) for css in case.sheets], screen)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_looks(case: Case) -> None:
-    tree, styles = style(case)
+    for screen, wanted_looks in ((DESKTOP, case.want), (PHONE, case.want | case.phone)):
+        styles = _asserted(case, screen, wanted_looks)
+        assert styles.responsive == bool(case.phone)
+
+
+def _asserted(case: Case, screen: int, wanted_looks: dict[str, Look]) -> Styles:
+    tree, styles = style(case, screen)
     looks = {}
-    for identity in case.want:
+    for identity in wanted_looks:
         node = tree.css_first(f"#{identity}")
         assert node is not None, identity
         looks[identity] = styles.of(node)
     assert looks == {
         # Values that a rule spelled out are kept though they change nothing.
         identity: _like(wanted, looks[identity])
-        for identity, wanted in case.want.items()
+        for identity, wanted in wanted_looks.items()
     }
     assert styles.skipped == tuple(text for text in case.skipped if text)
+    return styles
 
 
 def _like(wanted: Look, found: Look) -> Look:
@@ -100,7 +110,7 @@ def _like(wanted: Look, found: Look) -> Look:
     if wanted == PLAIN and found.display in (None, "inline"):
         spelled = {found.white_space, found.content_visibility}
         rest = (found.floated, found.positioned, found.hidden, found.clipped, found.transformed)
-        if spelled <= natural and not any(rest) and not found.differs and found.display is None:
+        if spelled <= natural and not any(rest) and found.display is None:
             return found
     return wanted
 
@@ -202,7 +212,7 @@ const found = [];
 let waiting = cases.length;
 cases.forEach((one, index) => {
   const frame = document.createElement('iframe');
-  frame.width = 1280; frame.height = 800; frame.style.border = '0';
+  frame.width = one.width; frame.height = 800; frame.style.border = '0';
   frame.onload = () => {
     const view = frame.contentWindow;
     one.sheets.forEach((css) => {
@@ -233,10 +243,17 @@ def test_chromium_computes_the_same(tmp_path: Path) -> None:
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("chromium is not installed")
-    asked = [case for case in CASES if case.browser and case.want]
+    asked = [(case, DESKTOP, DESKTOP_WIDTH) for case in CASES if case.browser and case.want]
+    asked += [(case, PHONE, PHONE_WIDTH) for case in CASES if case.browser and case.phone]
     data = [
-        {"html": case.page, "sheets": case.sheets, "media": case.media, "ids": [*case.want]}
-        for case in asked
+        {
+            "html": case.page,
+            "sheets": case.sheets,
+            "media": case.media,
+            "width": width,
+            "ids": [*case.want],
+        }
+        for case, _, width in asked
     ]
     source = tmp_path / "ask.html"
     source.write_text(
@@ -253,14 +270,15 @@ def test_chromium_computes_the_same(tmp_path: Path) -> None:
     answer = re.search(r"<pre>(\[.*?\])</pre>", dumped.stdout, re.DOTALL)
     assert answer, dumped.stdout[-500:]
     rows = json.loads(html.unescape(answer.group(1)))
-    assert len(rows) == sum(len(case.want) for case in asked)
+    assert len(rows) == sum(len(case.want) for case, _, _ in asked)
     wrong = []
     for index, identity, *computed in rows:
-        tree, styles = style(asked[index])
+        case, screen, _ = asked[index]
+        tree, styles = style(case, screen)
         node = tree.css_first(f"#{identity}")
         mine, its = _compared(styles.of(node), node.tag or "", computed)
         if mine != its:
-            wrong.append((asked[index].name, identity, mine, its))
+            wrong.append((case.name, screen, identity, mine, its))
     assert not wrong, "\n".join(map(str, wrong))
 
 

@@ -63,6 +63,7 @@ _TABLE = (
     Code("EQ038", "stale-review", "warning", False, "the review of an answer is too old"),
     Code("EQ039", "refusal-changed", "error", True, "the refusal sentence changed unrecorded"),
     Code("EQ040", "misspelt-key", "warning", False, "a key of front matter seems misspelt"),
+    Code("EQ041", "fails-on-phone", "warning", False, "on a phone the link may not land"),
 )
 
 CODES: dict[str, Code] = {code.code: code for code in _TABLE}

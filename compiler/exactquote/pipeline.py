@@ -11,14 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from exactquote import __version__
-from exactquote.checks import breaks_links, charset, dead_links, refusal_changed, reviews
+from exactquote.checks import (
+    breaks_links,
+    charset,
+    dead_links,
+    fails_on_phone,
+    refusal_changed,
+    reviews,
+)
 from exactquote.checks import corpus as corpus_checks
 from exactquote.checks.places import Places
 from exactquote.checks.site import Site
@@ -50,6 +57,7 @@ from exactquote.passages import citable_spans, passages
 from exactquote.readers.controls import hidden_controls
 from exactquote.readers.sidecar import read_sidecar
 from exactquote.rendered.page import Page, read_page
+from exactquote.rendered.style_media import PHONE
 from exactquote.rendered.styles import Sheet, sheet
 from exactquote.settings import Settings
 
@@ -154,6 +162,7 @@ class _Run:
         self._embedder = embedder
         self._documents = {document.id: document for document in corpus.documents}
         self._build_id = build_id(corpus, settings, theme, index)
+        self._sheets = _Sheets({} if theme is not None else corpus.assets)
         self._pages: Pages | None = None
 
     def check(self) -> Build:
@@ -200,6 +209,8 @@ class _Run:
         else:
             heard.extend(breaks_links.check(verdicts, pages, self._corpus.assets))
             heard.extend(charset.check(verdicts, self._documents))
+            on_phone = partial(self._on_phone, articles)
+            heard.extend(fails_on_phone.check(verdicts, pages, on_phone))
         bound = sum(verdict.bound for verdict in verdicts)
         counts = Counts(len(self._documents), citable, len(verdicts), bound, len(verdicts) - bound)
         told = self._severities(heard)
@@ -246,7 +257,6 @@ class _Run:
         raw: dict[str, str] = {}
         if self._theme is not None:
             self._pages = Pages(self._theme, self._context(articles))
-        sheets = self._sheets()
         for number, (doc, article) in enumerate(articles.items()):
             self._progress("rendering", number, len(articles))
             path = article.path if self._pages is None else page_path(doc)
@@ -257,7 +267,7 @@ class _Run:
                 path=path,
                 title=article.title,
                 language=article.language,
-                sheets=sheets.of(article),
+                sheets=self._sheets.of(article),
                 article_only=self._theme is not None,
             )
         self._progress("rendering", len(articles), len(articles))
@@ -275,8 +285,11 @@ class _Run:
             settings.chat.enabled,
         )
 
-    def _sheets(self) -> _Sheets:
-        return _Sheets({} if self._theme is not None else self._corpus.assets)
+    def _on_phone(self, articles: Mapping[str, Article], doc: str) -> Page:
+        """A page of another generator as a phone shows it."""
+        article = articles[doc]
+        sheets = self._sheets.of(article)
+        return read_page(article.html, doc=doc, path=article.path, sheets=sheets, screen=PHONE)
 
     def _written(
         self, articles: Mapping[str, Article], heard: list[Diagnostic]

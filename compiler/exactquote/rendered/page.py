@@ -31,6 +31,7 @@ from exactquote.rendered.generated import (
     written_by,
 )
 from exactquote.rendered.hazards import hazards
+from exactquote.rendered.style_media import DESKTOP
 from exactquote.rendered.styles import Beside, Look, Sheet, Styles, apply
 
 # Between two runs in `Page.text`. An HTML parser never yields NUL, so no quote can hold it.
@@ -129,6 +130,8 @@ class Page:
     """What style sheets put before items of lists: bullets, figures, numerals, letters."""
     items: int = 0
     """How many items its longest ordered list has."""
+    responsive: bool = False
+    """Whether style sheets make something else of it on a phone, or on a desktop if it is one's."""
 
     @cached_property
     def views(self) -> dict[str, Any]:
@@ -271,8 +274,9 @@ def read_page(
     language: str = "",
     sheets: Sequence[Sheet] = (),
     article_only: bool = False,
+    screen: int = DESKTOP,
 ) -> Page:
-    """Parse a final page and cut its text into runs.
+    """Parse a final page and cut its text into runs, as a `screen` of `style_media` shows it.
 
     `article_only` makes text outside `<article>` citable by nobody (it still counts where
     uniqueness is concerned): our own pages mark their documents that way.
@@ -280,7 +284,7 @@ def read_page(
     tree = LexborHTMLParser(html)
     inert = {node.mem_id for node in tree.css("[inert]")}
     styled = bool(sheets) or _STYLED.search(html) is not None
-    styles = apply(tree, sheets) if styled else Styles({})
+    styles = apply(tree, sheets, screen) if styled else Styles({})
     walk = _Walk(styles, _ids(tree), inert, article_only)
     walk.turkic = _TURKIC.search(html) is not None
     walk.tree = tree
@@ -302,6 +306,7 @@ def read_page(
         labels=labels_of(html, tree),
         marks=frozenset().union(*(one.marks for one in written)),
         items=_most_items(tree) if _NUMBERED.search(html) else 0,
+        responsive=styles.responsive,
     )
 
 

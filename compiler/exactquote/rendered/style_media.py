@@ -1,7 +1,7 @@
-"""Turns a media or feature query into the surroundings in which it holds.
+"""Turns a media or feature query into the screens on which it holds.
 
-A page is judged as a desktop browser shows it. The other surroundings are there to tell
-whether a reader on a phone, on paper, in dark mode, or after a click would see other text.
+A page is judged as a desktop browser shows it, and what is cited of it once more as a phone
+does. What holds on paper or in dark mode only is left out.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ import tinycss2  # type: ignore[import-untyped]
 
 Token = Any
 
-SURROUNDINGS = ("desktop", "phone", "print", "dark", "state")
-"""Bit `1 << index` stands for each; "state" is the desktop with every state entered."""
-
-DESKTOP, PHONE, PRINT, DARK, STATE = (1 << index for index in range(len(SURROUNDINGS)))
-EVERYWHERE = DESKTOP | PHONE | PRINT | DARK | STATE
+DESKTOP, PHONE = 1, 2
+"""A bit for each screen."""
+EVERYWHERE = DESKTOP | PHONE
 
 _PIXELS = {
     "px": 1.0,
@@ -39,11 +37,9 @@ _FALSE_WHEN_BARE = {"none", "no-preference", "0"}
 
 @dataclass(frozen=True, slots=True)
 class _Screen:
-    medium: str
     width: float
     height: float
     dots: float
-    scheme: str
     touch: bool
 
     def number(self, feature: str) -> float | None:
@@ -67,22 +63,17 @@ class _Screen:
     def word(self, feature: str) -> str | None:
         """The value of a feature that is a keyword, or `None` for an unknown feature."""
         if feature in ("hover", "any-hover"):
-            return "none" if self.touch or self.medium == "print" else "hover"
+            return "none" if self.touch else "hover"
         if feature in ("pointer", "any-pointer"):
-            return "none" if self.medium == "print" else "coarse" if self.touch else "fine"
-        if feature == "prefers-color-scheme":
-            return self.scheme
+            return "coarse" if self.touch else "fine"
         if feature == "orientation":
             return "landscape" if self.width > self.height else "portrait"
-        if feature == "update":
-            return "none" if self.medium == "print" else "fast"
-        if feature == "overflow-block":
-            return "paged" if self.medium == "print" else "scroll"
         return _WORDS.get(feature)
 
 
 _WORDS = MappingProxyType(
     {
+        "prefers-color-scheme": "light",
         "prefers-reduced-motion": "no-preference",
         "prefers-reduced-transparency": "no-preference",
         "prefers-reduced-data": "no-preference",
@@ -91,24 +82,25 @@ _WORDS = MappingProxyType(
         "inverted-colors": "none",
         "scripting": "enabled",
         "display-mode": "browser",
+        "overflow-block": "scroll",
         "overflow-inline": "scroll",
+        "update": "fast",
         "scan": "progressive",
         "color-gamut": "srgb",
         "dynamic-range": "standard",
     }
 )
 DESKTOP_WIDTH = 1280
-"""Pixels of the window that a page is judged in."""
+PHONE_WIDTH = 390
+"""CSS pixels of the windows that a page is judged in."""
 _SCREENS = (
-    (DESKTOP | STATE, _Screen("screen", DESKTOP_WIDTH, 800, 1, "light", touch=False)),
-    (PHONE, _Screen("screen", 390, 844, 3, "light", touch=True)),
-    (PRINT, _Screen("print", 718, 1047, 1, "light", touch=False)),
-    (DARK, _Screen("screen", DESKTOP_WIDTH, 800, 1, "dark", touch=False)),
+    (DESKTOP, _Screen(DESKTOP_WIDTH, 800, 1, touch=False)),
+    (PHONE, _Screen(PHONE_WIDTH, 844, 3, touch=True)),
 )
 
 
 def media(query: str | Sequence[Token]) -> int:
-    """The surroundings in which a media query list holds, as bits; an empty list always."""
+    """The screens on which a media query list holds, as bits; an empty list on all."""
     tokens = tinycss2.parse_component_value_list(query) if isinstance(query, str) else query
     tokens = _significant(tokens)
     if not tokens:
@@ -148,7 +140,7 @@ def _query(tokens: list[Token], screen: _Screen) -> bool:
     elif len(tokens) > 1 and _is_word(tokens[0], "not") and tokens[1].type == "ident":
         negated, tokens = True, tokens[1:]
     if tokens and tokens[0].type == "ident" and not _is_word(tokens[0], "not"):
-        holds = tokens[0].lower_value in ("all", screen.medium)
+        holds = tokens[0].lower_value in ("all", "screen")
         rest = tokens[2:] if len(tokens) > 1 and _is_word(tokens[1], "and") else tokens[1:]
         if rest:
             condition = _condition(rest, lambda inner: _feature(inner, screen))

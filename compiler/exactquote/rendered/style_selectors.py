@@ -1,24 +1,22 @@
 """Turns the selector list of a CSS rule into selectors that can be asked of a parsed page.
 
-A page at rest has no hovered, focused or targeted element, so a selector with such a state
-is split in two: how it reads at rest (often nothing), and how it reads with every state
-entered, which tells that a reader's page may differ.
+A page is judged at rest: it has no hovered, focused or targeted element, so a selector that
+needs such a state matches nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import tinycss2  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-from exactquote.rendered.style_media import EVERYWHERE, STATE, split
+from exactquote.rendered.style_media import split
 
 Token = Any
 Specificity = tuple[int, int, int]
-Moment = Literal["rest", "state"]
 
 _DEPTH_MAX = 20
 _STATES = """
@@ -40,8 +38,6 @@ _NEVER_AT_REST = frozenset(_STATES.split())
 _KNOWN = _NEVER_AT_REST | frozenset(_OTHERS.split())
 # Scripts that define custom elements have run before a reader reads.
 _ALWAYS_AT_REST = frozenset({"defined"})
-# True or false at rest as the markup says, and a click away from the contrary.
-_BY_ATTRIBUTE = frozenset({"checked", "placeholder-shown"})
 _LISTS = frozenset({"is", "where", "has", "not"})
 _OLD_NAMES = {"-webkit-any": "is", "-webkit-any-link": "any-link", "scope": "root"}
 _LEGACY_ELEMENTS = frozenset({"before", "after", "first-line", "first-letter"})
@@ -50,13 +46,12 @@ _DROPPED_BY_CHROMIUM = ("-moz-", "-ms-", "-o-")
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """One selector of a list: `key` is the rarest name it needs, `holds` are surroundings."""
+    """One selector of a list; `key` is the rarest name it needs."""
 
     text: str
     specificity: Specificity
     key: str
     needs: frozenset[str]
-    holds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +95,13 @@ def selectors(
                 (combinator, [one for one in simples if one.kind != "pseudo-element"])
                 for combinator, simples in compounds
             ]
-            for text, holds in _moments(compounds):
-                if _lexbor_reads(text):
-                    found.append(_selector(text, compounds, holds))
-                else:
-                    skipped.append(text)
+            text = _at_rest(compounds)
+            if text is None:
+                continue
+            if _lexbor_reads(text):
+                found.append(_selector(text, compounds))
+            else:
+                skipped.append(text)
     except _InvalidSelector:
         return [], []
     return found, skipped
@@ -295,25 +292,11 @@ def _type(tokens: list[Token]) -> tuple[_Simple, int]:
     raise _InvalidSelector
 
 
-def _moments(compounds: list[_Compound]) -> list[tuple[str, int]]:
-    """How the selector reads at rest and in states, each with where it then holds."""
-    rest = _at(compounds, "rest", 0)
-    state = _at(compounds, "state", 0)
-    if rest is not None and rest == state:
-        return [(rest, EVERYWHERE)]
-    moments = []
-    if rest is not None:
-        moments.append((rest, EVERYWHERE & ~STATE))
-    if state is not None:
-        moments.append((state, STATE))
-    return moments
-
-
-def _at(compounds: list[_Compound], moment: Moment, depth: int) -> str | None:
+def _at_rest(compounds: list[_Compound], depth: int = 0) -> str | None:
     """The selector without its states; `None` where they keep it from matching anything."""
     text = ""
     for combinator, simples in compounds:
-        kept = [_simple_at(simple, moment, depth) for simple in simples]
+        kept = [_simple_at_rest(simple, depth) for simple in simples]
         if None in kept:
             return None
         compound = "".join(one or "" for one in kept)
@@ -322,26 +305,23 @@ def _at(compounds: list[_Compound], moment: Moment, depth: int) -> str | None:
     return text
 
 
-def _simple_at(simple: _Simple, moment: Moment, depth: int) -> str | None:
+def _simple_at_rest(simple: _Simple, depth: int) -> str | None:
     """The text of a simple selector; "" where it always matches, `None` where it never does."""
-    if simple.kind == "attribute" and simple.name == "open" and moment == "state":
-        return ""
     if simple.kind != "pseudo-class":
         return simple.text
     if simple.name in _NEVER_AT_REST:
-        return None if moment == "rest" else ""
+        return None
     if simple.name in _ALWAYS_AT_REST:
-        return "" if moment == "rest" else None
-    if simple.name in _BY_ATTRIBUTE or simple.name == "open":
-        at_rest = "[open]" if simple.name == "open" else simple.text
-        return at_rest if moment == "rest" else ""
+        return ""
+    if simple.name == "open":
+        return "[open]"
     if simple.name in ("lang", "dir"):
         return _inherited(simple)
     if simple.name not in _LISTS or simple.arguments is None or depth > _DEPTH_MAX:
         return simple.text
     options = []
     for compounds in _arguments(simple, depth):
-        option = _at(compounds, moment, depth + 1)
+        option = _at_rest(compounds, depth + 1)
         if option is not None:
             options.append(option)
     if simple.name == "not":
@@ -389,7 +369,7 @@ def _lexbor_reads(text: str) -> bool:
     return True
 
 
-def _selector(text: str, compounds: list[_Compound], holds: int) -> Selector:
+def _selector(text: str, compounds: list[_Compound]) -> Selector:
     needs = set()
     key = ""
     for _, simples in compounds:
@@ -400,7 +380,7 @@ def _selector(text: str, compounds: list[_Compound], holds: int) -> Selector:
                 needs.add(name)
                 # Ids are rarer than classes, and classes rarer than tags.
                 key = max(key, name, key=_rareness)
-    return Selector(text, _specificity(compounds, 0), key, frozenset(needs), holds)
+    return Selector(text, _specificity(compounds, 0), key, frozenset(needs))
 
 
 _NAME_SIGNS = {"id": "#", "class": ".", "type": ""}

@@ -4,8 +4,8 @@ A cascade for the few properties that hide text or cut a sentence: a sheet is pa
 and reduced to the rules that set one of them, then applied to each page. Selectors are
 matched by Lexbor, after rules whose names don't occur on the page have been left out.
 
-The page is judged as a desktop browser shows it at rest; `Look.differs` names the
-surroundings in which the element's own rules make something else of it.
+The page is judged at rest, as it looks on a desktop screen or on a phone; `Styles.responsive`
+says whether that makes a difference.
 """
 
 from __future__ import annotations
@@ -21,16 +21,7 @@ import tinycss2  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from exactquote.rendered.generated import Written, properties_of, written_by
-from exactquote.rendered.style_media import (
-    DARK,
-    DESKTOP,
-    EVERYWHERE,
-    PHONE,
-    PRINT,
-    STATE,
-    media,
-    supported,
-)
+from exactquote.rendered.style_media import DESKTOP, EVERYWHERE, media, supported
 from exactquote.rendered.style_selectors import (
     DIRECTION,
     LANGUAGE,
@@ -58,14 +49,13 @@ ContentVisibility = Literal["visible", "auto", "hidden"]
 Beside = Literal["", "letter", "space", "letter or space", "out", "block"]
 """What a pseudo-element is to the text beside it: a letter or a space that touches it, a box
 out of the flow, or one that breaks the line."""
-Surrounding = Literal["phone", "print", "dark", "state"]
 
 NESTED_RULES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What CSS does to one element, as computed on a desktop screen at rest.
+    """What CSS does to one element, as computed on one screen at rest.
 
     `None` means that no rule speaks of it: the element looks as its tag does by itself, and
     white space is treated as in its parent. `hidden` is `visibility: hidden`, inherited.
@@ -85,12 +75,6 @@ class Look:
     initial: bool = False
     before: Beside = ""
     after: Beside = ""
-    differs: tuple[Surrounding, ...] = ()
-
-    @property
-    def conditional(self) -> bool:
-        """Whether a phone, paper, dark mode or a state would show the element otherwise."""
-        return bool(self.differs)
 
 
 PLAIN = Look()
@@ -107,7 +91,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One selector with the deciding values it sets, and the surroundings it holds in."""
+    """One selector with the deciding values it sets, and the screens it holds on, as bits."""
 
     selector: str
     specificity: Specificity
@@ -136,10 +120,14 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Styles:
-    """The looks of one page, by `mem_id`; elements that no rule touches are not in it."""
+    """The looks of one page, by `mem_id`; elements that no rule touches are not in it.
+
+    `responsive` says that a rule makes something else of an element on the other screen.
+    """
 
     looks: Mapping[int, Look]
     skipped: tuple[str, ...] = ()
+    responsive: bool = False
 
     def of(self, node: LexborNode) -> Look:
         """The look of an element; a plain one when no rule touches it."""
@@ -168,13 +156,16 @@ def sheet(css: str, *, media: str = "", layer: str | None = None) -> Sheet:
     )
 
 
-def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet]) -> Styles:
-    """The look of every element that a rule, its own style or the browser's defaults touch."""
+def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet], screen: int = DESKTOP) -> Styles:
+    """The look of every element that a rule, its own style or the browser's defaults touch.
+
+    `screen` is `DESKTOP` or `PHONE` of `style_media`.
+    """
     page = _Page(tree)
     for one in sheets:
         page.name_properties(one.written.properties)
     matched = _match(tree, page, sheets)
-    _cascade(page, matched)
+    responsive = _cascade(page, matched, screen)
     _settle(page)
     _inherit(page)
     looks = {
@@ -190,11 +181,11 @@ def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet]) -> Styles:
             "first-letter" in values,
             _beside(values, "before", page.nodes[mem_id]),
             _beside(values, "after", page.nodes[mem_id]),
-            page.differs.get(mem_id, ()),
         )
         for mem_id, values in page.values.items()
     }
-    return Styles(looks, tuple(dict.fromkeys(text for one in sheets for text in one.skipped)))
+    skipped = tuple(dict.fromkeys(text for one in sheets for text in one.skipped))
+    return Styles(looks, skipped, responsive)
 
 
 _media = media
@@ -203,7 +194,7 @@ _media = media
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """What stands around a rule: surroundings, layer, and the rule it is nested in.
+    """What stands around a rule: screens, layer, and the rule it is nested in.
 
     `parent` is what `&` means; `prelude` and `outer` are the same rule as it is written.
     """
@@ -296,18 +287,13 @@ class _Reader:
     def _keep(
         self, found: Sequence[Selector], normal: Declared, important: Declared, where: _Where
     ) -> None:
+        if not where.holds:
+            return
         for one in found:
-            if one.holds & where.holds:
-                rule = Rule(
-                    one.text,
-                    one.specificity,
-                    one.needs,
-                    one.holds & where.holds,
-                    normal,
-                    important,
-                    where.layer,
-                )
-                self.rules.append((one.key, rule))
+            rule = Rule(
+                one.text, one.specificity, one.needs, where.holds, normal, important, where.layer
+            )
+            self.rules.append((one.key, rule))
 
     def _at_rule(self, rule: Token, where: _Where) -> None:
         name = rule.lower_at_keyword
@@ -323,9 +309,6 @@ class _Reader:
         holds, layer = where.holds, where.layer
         if name == "media":
             holds &= media(rule.prelude)
-        elif name == "container":
-            # How wide a container is can't be known here: it may hold, so it is a state.
-            holds &= STATE
         elif name == "supports":
             holds &= EVERYWHERE if supported(rule.prelude) else 0
         elif name == "layer":
@@ -413,12 +396,6 @@ _HIDDEN: Declared = MappingProxyType({"display": "none"})
 _NEVER_SHOWN: Declared = MappingProxyType({"display": "none", "never": "shown"})
 _INHERITED = ("visibility", "white-space", "text-transform")
 _AS_BLOCK = {"inline": "block", "inline-block": "block", "inline-flex": "flex"}
-_SURROUNDINGS: tuple[tuple[int, Surrounding], ...] = (
-    (PHONE, "phone"),
-    (PRINT, "print"),
-    (DARK, "dark"),
-    (STATE, "state"),
-)
 
 
 class _Page:
@@ -430,7 +407,6 @@ class _Page:
         self.defaults: dict[int, Declared] = {}
         self.inline: dict[int, tuple[Declared, Declared]] = {}
         self.values: dict[int, dict[str, str]] = {}
-        self.differs: dict[int, tuple[Surrounding, ...]] = {}
         self.properties: dict[str, set[str]] = {}
         self._told = False
         for node in tree.css("*"):
@@ -560,41 +536,35 @@ def _layer_ranks(sheets: Sequence[Sheet]) -> dict[tuple[str, ...], tuple[float, 
     return ranks
 
 
-def _cascade(page: _Page, matched: tuple[dict[int, list[Rule]], dict[int, list[Rule]]]) -> None:
-    """Fill `page.values` with each element's winning values, and say where others win."""
+def _cascade(
+    page: _Page, matched: tuple[dict[int, list[Rule]], dict[int, list[Rule]]], screen: int
+) -> bool:
+    """Fill `page.values` with each element's winning values; whether others win elsewhere."""
+    responsive = False
     normal, important = matched
     touched = normal.keys() | important.keys() | page.defaults.keys() | page.inline.keys()
-    for mem_id, node in page.nodes.items():
+    for mem_id in page.nodes:
         if mem_id not in touched:
             continue
-        tag = node.tag or ""
         parts = (
             page.defaults.get(mem_id, NOTHING),
             normal.get(mem_id, ()),
             page.inline.get(mem_id, (NOTHING, NOTHING)),
             important.get(mem_id, ()),
         )
-        values = _winners(*parts, DESKTOP)
+        values = _winners(*parts, screen)
+        if not responsive and any(rule.holds != EVERYWHERE for rule in (*parts[1], *parts[3])):
+            responsive = values != _winners(*parts, EVERYWHERE - screen)
         for name, value in list(values.items()):
             if value[:1] == VARIABLE:
                 values[name] = resolved(name, value, page.properties)
                 if not values[name]:
                     del values[name]
-        rules = [*parts[1], *parts[3]]
-        if any(rule.holds != EVERYWHERE for rule in rules):
-            here = _effect(values, tag)
-            differs = tuple(
-                name
-                for bit, name in _SURROUNDINGS
-                if any(bool(rule.holds & bit) != bool(rule.holds & DESKTOP) for rule in rules)
-                and _effect(_winners(*parts, bit), tag) != here
-            )
-            if differs:
-                page.differs[mem_id] = differs
         if "never" in parts[0]:
             values["display"] = "none"
-        if values or mem_id in page.differs:
+        if values:
             page.values[mem_id] = values
+    return responsive
 
 
 def _winners(
@@ -622,21 +592,6 @@ def _winners(
         elif value == "initial" or (value == "unset" and name not in _INHERITED):
             values[name] = _INITIAL[name]
     return values
-
-
-def _effect(values: Mapping[str, str], tag: str) -> tuple[str, ...]:
-    """What the values make of an element, to compare two surroundings by."""
-    white_space = "pre" if tag in _PRE_TAGS else "normal"
-    return (
-        values.get("display") or _tag_display(tag),
-        values.get("float", "none"),
-        values.get("position", "in"),
-        values.get("visibility", "visible"),
-        values.get("white-space", white_space),
-        values.get("content-visibility", "visible"),
-        values.get("clip", "clear"),
-        values.get("text-transform", "none"),
-    )
 
 
 def _tag_display(tag: str) -> str:
@@ -756,7 +711,6 @@ def _look(
     initial: bool,
     before: Beside,
     after: Beside,
-    differs: tuple[Surrounding, ...],
 ) -> Look:
     return Look(
         _LOOKS.get(display, display),
@@ -770,5 +724,4 @@ def _look(
         initial,
         before,
         after,
-        differs,
     )
