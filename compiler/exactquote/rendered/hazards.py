@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from exactquote.rendered.hrefs import base_of, find_file
+from exactquote.rendered.hrefs import base_of, find_file, only_without_scripts
 
 # Scripts, event handlers, and what may name a router: most pages of most sites have none.
 _ACTIVE = re.compile(
@@ -22,9 +22,9 @@ _ON_LOAD = frozenset({"onload", "onpageshow", "onerror", "onhashchange", "onpops
 _HANDLER = re.compile(r"[\s/\"']on[a-z]+\s*=", re.IGNORECASE)
 # After the seconds, the address of another page: without one the same page is loaded again.
 _ELSEWHERE = re.compile(r"[;,]\s*[^\s;,]")
-# Of any other type a script is data, which runs nothing.
 # An import that the browser follows at once; `import()` waits for a reason.
 _IMPORT = re.compile(r"""\b(?:from|import)\s*["']((?:\.{0,2}/)[^"'\s]+)["']""")
+# Of any other type a script is data, which runs nothing.
 _CODE = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma)script", re.IGNORECASE)
 _TEXT = (
     re.compile(
@@ -103,14 +103,7 @@ def _leads_on(meta: LexborNode) -> bool:
     attributes = meta.attributes
     is_refresh = (attributes.get("http-equiv") or "").strip().lower() == "refresh"
     other = _ELSEWHERE.search(attributes.get("content") or "")
-    return is_refresh and other is not None and not _has_ancestor(meta, "noscript")
-
-
-def _has_ancestor(node: LexborNode, tag: str) -> bool:
-    above = node.parent
-    while above is not None and above.tag != tag:
-        above = above.parent
-    return above is not None
+    return is_refresh and other is not None and not only_without_scripts(meta)
 
 
 def _scripts(tree: LexborHTMLParser) -> Iterator[str]:

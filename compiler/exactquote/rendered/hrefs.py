@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urljoin, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 # Any host will do: only what stays on it is ours.
 _SITE = "http://site.invalid/"
@@ -38,6 +38,14 @@ def find_file(base: str, href: str | None, files: Mapping[str, bytes]) -> Found 
         return None
     path = unquote(urlsplit(url).path).lstrip("/")
     return Found(url, path, files[path]) if path in files else None
+
+
+def only_without_scripts(node: LexborNode) -> bool:
+    """Whether an element stands in `<noscript>`, which browsers with scripts on pass over."""
+    above = node.parent
+    while above is not None and above.tag != "noscript":
+        above = above.parent
+    return above is not None
 
 
 def _joined(base: str, href: str) -> str | None:

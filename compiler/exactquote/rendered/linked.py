@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from exactquote.rendered.hrefs import base_of, find_file
+from exactquote.rendered.hrefs import base_of, find_file, only_without_scripts
 from exactquote.rendered.styles import sheet
 
 _STYLED = re.compile("<(?:style|link)", re.IGNORECASE)
@@ -41,11 +41,8 @@ def linked_styles(
 
 def _applies(node: LexborNode) -> bool:
     """Whether a browser with scripts on applies the sheet as the page loads."""
-    parent = node.parent
-    while parent is not None:
-        if parent.tag == "noscript":
-            return False
-        parent = parent.parent
+    if only_without_scripts(node):
+        return False
     attributes = node.attributes
     if (attributes.get("type") or "text/css").strip().lower() != "text/css":
         return False
