@@ -204,7 +204,7 @@ REFUSED: dict[str, tuple[Callable[[], object], list[str], str]] = {
         "dist/index.html is of another build than build.json",
     ),
     "an unknown browser": (lambda: None, ["--browser", "chromium,opera"], "'opera' is none of"),
-    "no browser": (lambda: None, ["--browser", ""], "none of chromium, firefox, webkit is named"),
+    "no browser": (lambda: None, ["--browser", ""], "none of chromium, firefox, webkit, phone is named"),
     "all and citations": (lambda: None, ["dist", "--all", "--citations", "x.json"], "every one is"),
     "all and a sample": (lambda: None, ["--all", "--sample", "3"], "exclude each other"),
     "no such citations": (lambda: None, ["dist", "--citations", "x.json"], "x.json: no such"),

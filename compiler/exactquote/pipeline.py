@@ -57,7 +57,7 @@ from exactquote.passages import citable_spans, passages
 from exactquote.readers.controls import hidden_controls
 from exactquote.readers.sidecar import read_sidecar
 from exactquote.rendered.page import Page, read_page
-from exactquote.rendered.style_media import PHONE
+from exactquote.rendered.style_media import phone_for
 from exactquote.rendered.styles import Sheet, sheet
 from exactquote.settings import Settings
 
@@ -289,7 +289,8 @@ class _Run:
         """A page of another generator as a phone shows it."""
         article = articles[doc]
         sheets = self._sheets.of(article)
-        return read_page(article.html, doc=doc, path=article.path, sheets=sheets, screen=PHONE)
+        screen = phone_for(article.html)
+        return read_page(article.html, doc=doc, path=article.path, sheets=sheets, screen=screen)
 
     def _written(
         self, articles: Mapping[str, Article], heard: list[Diagnostic]

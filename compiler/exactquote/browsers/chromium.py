@@ -11,7 +11,7 @@ from exactquote.browsers.landing import Gone, Landing, Refused, Silent
 from exactquote.browsers.processes import Program
 from exactquote.browsers.reading import DESCRIBE, is_about, landing
 from exactquote.browsers.watching import LEFT, SEEN, WATCH, told
-from exactquote.rendered.style_media import DESKTOP_WIDTH
+from exactquote.rendered.style_media import DESKTOP_WIDTH, PHONE_HEIGHT, PHONE_WIDTH
 
 _START_SECONDS = 30.0
 # What a browser does about each page for the person in front of it: no one is.
@@ -59,8 +59,12 @@ _FLAGS = (
     "--lang=en-US",
     # Only the tests of Chromium itself see the finder's ranges otherwise.
     "--enable-blink-features=TextFragmentAPI",
+    # Without a window there is no mouse, and style sheets would take the screen for a touch screen.
+    "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,"
+    "availablePointerTypes=4",
     "--remote-debugging-pipe",
 )
+_PHONE = {"width": PHONE_WIDTH, "height": PHONE_HEIGHT, "deviceScaleFactor": 3, "mobile": True}
 # The finder tries again for half a second after the load and then says NotFoundError.
 # Where no directive came with the navigation, it never says anything.
 _READ = """
@@ -93,9 +97,10 @@ new Promise((answer) => {
 class Chromium:
     """A running Chromium with one tab."""
 
-    def __init__(self, program: Path, seconds_max: float) -> None:
-        """Start `program`. Raises `Gone` if it does not."""
+    def __init__(self, program: Path, seconds_max: float, *, phone: bool = False) -> None:
+        """Start `program`, with the screen of a phone if wanted. Raises `Gone` if it does not."""
         self._seconds_max = seconds_max
+        self._phone = phone
         self._program = Program(
             lambda folder: [str(program), *_FLAGS, f"--user-data-dir={folder}/profile"],
             {},
@@ -149,7 +154,11 @@ class Chromium:
         self._tab = self._browser("Target.createTarget", url="about:blank")["targetId"]
         attached = self._browser("Target.attachToTarget", targetId=self._tab, flatten=True)
         self._session = attached["sessionId"]
-        self._page("Page.enable", time.monotonic() + _START_SECONDS)
+        deadline = time.monotonic() + _START_SECONDS
+        self._page("Page.enable", deadline)
+        if self._phone:
+            self._page("Emulation.setDeviceMetricsOverride", deadline, **_PHONE)
+            self._page("Emulation.setTouchEmulationEnabled", deadline, enabled=True)
         if old:
             self._browser("Target.closeTarget", targetId=old)
 

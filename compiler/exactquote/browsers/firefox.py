@@ -40,7 +40,10 @@ _PREFERENCES: dict[str, bool | int | str] = {
     "network.dns.disablePrefetch": True,
     "places.history.enabled": False,
     "toolkit.telemetry.enabled": False,
+    # Without a window there is no mouse; this is one: it points finely, and can hover.
+    "ui.allPointerCapabilities": 6,
     "ui.prefersReducedMotion": 1,
+    "ui.primaryPointerCapabilities": 6,
 }
 # These ranges are for privileged code only, so the script runs in the system's sandbox.
 _READ = (

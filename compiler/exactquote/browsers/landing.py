@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-BrowserName = Literal["chromium", "firefox", "webkit"]
+BrowserName = Literal["chromium", "firefox", "webkit", "phone"]
+"""A phone is Chromium with the screen of one."""
 
 BETWEEN_RANGES = " || "
 """Stands between the texts of several highlighted ranges."""

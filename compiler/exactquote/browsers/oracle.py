@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,22 +22,28 @@ from exactquote.browsers.webkit import Webkit, mini_browser
 from exactquote.deeplink.directive import DELIMITER
 
 BROWSERS: tuple[BrowserName, ...] = ("chromium", "firefox", "webkit")
+NAMED: tuple[BrowserName, ...] = (*BROWSERS, "phone")
+"""All that can be asked for; a phone is asked only where it is named."""
 SECONDS_MAX = 30.0
 
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 _PROGRAMS: dict[BrowserName, tuple[str, ...]] = {
-    "chromium": ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"),
+    "chromium": _CHROMIUM,
     "firefox": ("firefox-esr", "firefox"),
     "webkit": ("WebKitWebDriver",),
+    "phone": _CHROMIUM,
 }
 _INSTALL: dict[BrowserName, str] = {
     "chromium": "apt-get install chromium",
     "firefox": "apt-get install firefox-esr",
     "webkit": "apt-get install webkit2gtk-driver xvfb && pip install 'exactquote[webkit]'",
+    "phone": "apt-get install chromium",
 }
 _ENGINES: dict[BrowserName, Callable[[Path, float], Engine]] = {
     "chromium": Chromium,
     "firefox": Firefox,
     "webkit": Webkit,
+    "phone": partial(Chromium, phone=True),
 }
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _STARTS_MAX = 3
@@ -104,8 +111,8 @@ class Unavailable(Exception):
 
 
 def find_browsers() -> dict[BrowserName, Found | Missing]:
-    """Every browser that can be asked, where it is, and how to get those that are missing."""
-    return {name: _find(name) for name in BROWSERS}
+    """Every browser that can be named, where it is, and how to get those that are missing."""
+    return {name: _find(name) for name in NAMED}
 
 
 @contextmanager

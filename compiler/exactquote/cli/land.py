@@ -16,7 +16,7 @@ from exactquote.browsers.links import (
     links_of_build,
     open_links,
 )
-from exactquote.browsers.oracle import BROWSERS, Link, Missing, find_browsers
+from exactquote.browsers.oracle import BROWSERS, NAMED, Link, Missing, find_browsers
 from exactquote.cli.options import ManyCitations, Options, with_options
 from exactquote.cli.run import progress, settings_for
 from exactquote.cli.speak import say
@@ -51,14 +51,14 @@ def _browser_names(
 ) -> tuple[BrowserName, ...]:
     words = [word.strip().lower() for value in values for word in value.split(",")]
     wanted = [word for word in words if word]
-    unknown = [word for word in wanted if word not in BROWSERS]
+    unknown = [word for word in wanted if word not in NAMED]
     if values and not wanted:
-        raise click.BadParameter(f"none of {', '.join(BROWSERS)} is named", ctx=ctx, param=param)
+        raise click.BadParameter(f"none of {', '.join(NAMED)} is named", ctx=ctx, param=param)
     if unknown:
         raise click.BadParameter(
-            f"{unknown[0]!r} is none of {', '.join(BROWSERS)}", ctx=ctx, param=param
+            f"{unknown[0]!r} is none of {', '.join(NAMED)}", ctx=ctx, param=param
         )
-    return tuple(name for name in BROWSERS if name in wanted)
+    return tuple(name for name in NAMED if name in wanted)
 
 
 @click.command("land", cls=ManyCitations, epilog=_EPILOG)
@@ -69,7 +69,8 @@ def _browser_names(
     metavar="NAMES",
     multiple=True,
     callback=_browser_names,
-    help="chromium, firefox, webkit, or several with commas between; else those found.",
+    help="chromium, firefox, webkit, or several with commas between; else those found."
+    " Also phone: Chromium with the screen of one.",
 )
 @click.option("--all", "every", is_flag=True, help="Open every link of the build.")
 @click.option(
@@ -188,13 +189,12 @@ def _available(
 
     Raises `Refusal` where one that was asked for is missing.
     """
-    found = find_browsers()
+    found = {name: state for name, state in find_browsers().items() if name in (names or BROWSERS)}
     missing = {name: state for name, state in found.items() if isinstance(state, Missing)}
     wanted = tuple(names) or tuple(name for name in found if name not in missing)
     absent = tuple(
         f"{name} is left out: {state.reason}; install it with: {state.install}"
         for name, state in missing.items()
-        if not names or name in names
     )
     if absent and (names or not wanted):
         raise Refusal("\n".join(one.replace(" is left out", "", 1) for one in absent))

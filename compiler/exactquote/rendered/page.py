@@ -131,7 +131,7 @@ class Page:
     items: int = 0
     """How many items its longest ordered list has."""
     responsive: bool = False
-    """Whether style sheets make something else of it on a phone, or on a desktop if it is one's."""
+    """Whether style sheets make something else of it on another screen."""
 
     @cached_property
     def views(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ does. What holds on paper or in dark mode only is left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,9 +16,9 @@ import tinycss2  # type: ignore[import-untyped]
 
 Token = Any
 
-DESKTOP, PHONE = 1, 2
-"""A bit for each screen."""
-EVERYWHERE = DESKTOP | PHONE
+DESKTOP, PHONE, ZOOMED_OUT = 1, 2, 4
+"""A bit for each screen; the last is a phone with a page that wasn't made for phones."""
+EVERYWHERE = DESKTOP | PHONE | ZOOMED_OUT
 
 _PIXELS = {
     "px": 1.0,
@@ -91,11 +92,17 @@ _WORDS = MappingProxyType(
     }
 )
 DESKTOP_WIDTH = 1280
-PHONE_WIDTH = 390
+PHONE_WIDTH, PHONE_HEIGHT = 390, 844
 """CSS pixels of the windows that a page is judged in."""
 _SCREENS = (
     (DESKTOP, _Screen(DESKTOP_WIDTH, 800, 1, touch=False)),
-    (PHONE, _Screen(PHONE_WIDTH, 844, 3, touch=True)),
+    (PHONE, _Screen(PHONE_WIDTH, PHONE_HEIGHT, 3, touch=True)),
+    # Phones lay out as on a wide window what has no <meta name=viewport>.
+    (ZOOMED_OUT, _Screen(980, 2121, 3, touch=True)),
+)
+_FITTED = re.compile(
+    r"""<meta\b(?=[^>]*\bname\s*=\s*["']?viewport\b)[^>]*\b(?:device-width|initial-scale)""",
+    re.IGNORECASE,
 )
 
 
@@ -111,6 +118,11 @@ def media(query: str | Sequence[Token]) -> int:
             if _query(one, screen):
                 bits |= bit
     return bits
+
+
+def phone_for(html: str) -> int:
+    """The screen of a phone as a page gets it: `PHONE`, or `ZOOMED_OUT`."""
+    return PHONE if _FITTED.search(html) else ZOOMED_OUT
 
 
 def supported(tokens: Sequence[Token]) -> bool:

@@ -21,7 +21,14 @@ import tinycss2  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from exactquote.rendered.generated import Written, properties_of, written_by
-from exactquote.rendered.style_media import DESKTOP, EVERYWHERE, media, supported
+from exactquote.rendered.style_media import (
+    DESKTOP,
+    EVERYWHERE,
+    PHONE,
+    ZOOMED_OUT,
+    media,
+    supported,
+)
 from exactquote.rendered.style_selectors import (
     DIRECTION,
     LANGUAGE,
@@ -122,7 +129,7 @@ class Sheet:
 class Styles:
     """The looks of one page, by `mem_id`; elements that no rule touches are not in it.
 
-    `responsive` says that a rule makes something else of an element on the other screen.
+    `responsive` says that a rule makes something else of an element on another screen.
     """
 
     looks: Mapping[int, Look]
@@ -159,7 +166,7 @@ def sheet(css: str, *, media: str = "", layer: str | None = None) -> Sheet:
 def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet], screen: int = DESKTOP) -> Styles:
     """The look of every element that a rule, its own style or the browser's defaults touch.
 
-    `screen` is `DESKTOP` or `PHONE` of `style_media`.
+    `screen` is one of `style_media`.
     """
     page = _Page(tree)
     for one in sheets:
@@ -389,6 +396,7 @@ _INITIAL = {
     "text-transform": "none",
 }
 _PSEUDO_ELEMENTS = frozenset({"before", "after", "first-letter"})
+_SCREENS = (DESKTOP, PHONE, ZOOMED_OUT)
 _KEPT_SPACE: Declared = MappingProxyType({"white-space": "pre"})
 _POPPED_UP: Declared = MappingProxyType({"position": "out"})
 _NOT_POPPED_UP: Declared = MappingProxyType({"position": "out", "display": "none"})
@@ -554,7 +562,7 @@ def _cascade(
         )
         values = _winners(*parts, screen)
         if not responsive and any(rule.holds != EVERYWHERE for rule in (*parts[1], *parts[3])):
-            responsive = values != _winners(*parts, EVERYWHERE - screen)
+            responsive = any(values != _winners(*parts, other) for other in _SCREENS)
         for name, value in list(values.items()):
             if value[:1] == VARIABLE:
                 values[name] = resolved(name, value, page.properties)
