@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from exactquote.codes import fault
+from exactquote.languages import is_language_tag
 from exactquote.model import NO_FRONT_MATTER, Diagnostic, Place
 from exactquote.readers.nodes import Malformed, Node
 from exactquote.settings import LimitSettings
@@ -80,6 +81,16 @@ def as_text(front: FrontMatter, key: str, faults: list[Diagnostic]) -> str:
     faults.append(
         fault("EQ017", front.place(key), f"`{key}` must be text", f'write `{key}` as "…"')
     )
+    return ""
+
+
+def as_language(front: FrontMatter, key: str, faults: list[Diagnostic]) -> str:
+    """A field that names a language, "" when it isn't there or names none."""
+    tag = as_text(front, key, faults)
+    if not tag or is_language_tag(tag):
+        return tag
+    message = f"`{key}` is {tag!r}, which is no language tag"
+    faults.append(fault("EQ017", front.place(key), message, "write a tag such as de or pt-BR"))
     return ""
 
 

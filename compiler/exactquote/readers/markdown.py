@@ -18,6 +18,7 @@ from exactquote.readers.footnotes import footnotes
 from exactquote.readers.front_matter import (
     FrontMatter,
     as_flag,
+    as_language,
     as_text,
     as_texts,
     misspelt_keys,
@@ -127,7 +128,7 @@ def read_head(
     """What the front matter says of a document, as an article that has no body yet."""
     faults = list(misspelt_keys(front))
     summary = as_text(front, "summary", faults) or as_text(front, "description", faults)
-    language = as_text(front, "lang", faults) or as_text(front, "language", faults)
+    language = as_language(front, "lang", faults) or as_language(front, "language", faults)
     article = Article(
         id=document.id,
         path=document.path,
