@@ -220,6 +220,7 @@ def test_a_page_that_spins_is_told_from_one_that_never_loads() -> None:
                 assert (spins.matched, spins.frozen) == (False, True), spins
                 assert (loads.matched, loads.frozen) == (False, False), loads
                 assert "never finished loading" in (loads.error or "")
+                assert loads.slow
                 assert after.text == "Then another"
 
 

@@ -28,8 +28,8 @@ class Landing:
     `text` is the highlighted text as the document holds it, with a line end where a block
     or `<br>` begins, and without what is not rendered. `element_id` is the nearest id around
     its start, `before` the page's text in front of it. `error` says why a browser could not
-    answer; `frozen` that its tab never answered again. `target` is the element that the
-    address names, where there is one.
+    answer; `frozen` that its tab never answered again, `slow` that the page never finished
+    loading. `target` is the element that the address names, where there is one.
     """
 
     matched: bool = False
@@ -39,6 +39,7 @@ class Landing:
     scrolled: bool = False
     error: str | None = None
     frozen: bool = False
+    slow: bool = False
     before: str = ""
     target: Target | None = None
 

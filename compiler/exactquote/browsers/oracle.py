@@ -246,7 +246,7 @@ class Browser:
                 error = f"no answer within {self._seconds_max:g} s"
                 if not silence.frozen:
                     error = "the page never finished loading"
-                return Landing(error=error, frozen=silence.frozen)
+                return Landing(error=error, frozen=silence.frozen, slow=not silence.frozen)
             except Refused as refusal:
                 return Landing(error=str(refusal))
             except Gone as end:

@@ -33,7 +33,6 @@ OUTCOMES: tuple[Outcome, ...] = (
 _RED, _GREEN, _BOLD, _DIM, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _SHOWN_CHARS = 160
 _PAGES_SHOWN_MAX = 5
-_SLOW = "the page never finished loading"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def _miss(result: Result, landing: Landing) -> Outcome:
     if landing.frozen:
         return "frozen"
     if landing.error is not None:
-        return "timed out" if _SLOW in landing.error else "no answer"
+        return "timed out" if landing.slow else "no answer"
     if result.link.by_block:
         target = landing.target
         return "other text" if target is not None and target.shown else "not found"
