@@ -32,7 +32,7 @@ from exactquote.rendered.generated import (
 )
 from exactquote.rendered.hazards import hazards
 from exactquote.rendered.style_media import DESKTOP
-from exactquote.rendered.styles import Beside, Look, Sheet, Styles, apply
+from exactquote.rendered.styles import BLOCK_TAGS, PRE_TAGS, Beside, Look, Sheet, Styles, apply
 
 # Between two runs in `Page.text`. An HTML parser never yields NUL, so no quote can hold it.
 CUT = "\x00"
@@ -342,14 +342,9 @@ _TRANSPARENT = frozenset(
     " sub sup time u var wbr label output font tt big nobr acronym strike".split()
 )
 _NO_TEXT = frozenset("script style template noscript head meta link base title noframes".split())
-_BLOCK = frozenset(
-    "address article aside blockquote body caption center col colgroup dd details dialog dir div"
-    " dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend"
-    " li listing main menu nav ol p plaintext pre search section summary table"
-    " tbody td tfoot th thead tr ul xmp".split()
-)
+# What stands in a menu or in another window isn't cut from the text but left out of it.
+_BLOCK = BLOCK_TAGS - {"frame", "frameset", "optgroup", "option"}
 _HEADING = {f"h{level}": level for level in range(1, 7)}
-_PRE = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
 _FOREIGN = frozenset({"svg", "math", "ruby"})
 # Their content is a fallback that a browser with the feature never shows.
 _EMBEDDED = frozenset("iframe object video audio canvas embed frameset meter progress".split())
@@ -540,7 +535,7 @@ class _Walk:
             self._pre = look.white_space != "normal"
             self._lines = look.white_space == "pre-line"
             self._pre = self._pre and not self._lines
-        elif tag in _PRE:
+        elif tag in PRE_TAGS:
             self._pre, self._lines = True, False
         self._aside(node, tag)
         if tag in _EMBEDDED:

@@ -375,16 +375,16 @@ _BLOCKS = """
     summary table tbody td tfoot th thead tr ul xmp
 """
 _NO_DISPLAY = frozenset(_UNSEEN.split())
-_BLOCK_TAGS = frozenset(_BLOCKS.split())
+BLOCK_TAGS = frozenset(_BLOCKS.split())
 _SOFT_TAGS = frozenset({"button", "input", "textarea", "select", "meter", "progress", "marquee"})
 _OBJECTS = """
     br canvas embed frame iframe img input meter object progress select textarea video audio wbr
 """
 # Without a box of their own they show nothing.
 _REPLACED = frozenset(_OBJECTS.split())
-_PRE_TAGS = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
+PRE_TAGS = frozenset({"pre", "listing", "xmp", "plaintext", "textarea"})
 # Tags for which browsers set an inherited value of their own.
-_KEEPERS = {"white-space": _PRE_TAGS, "text-transform": _SOFT_TAGS}
+_KEEPERS = {"white-space": PRE_TAGS, "text-transform": _SOFT_TAGS}
 _INITIAL = {
     "display": "inline",
     "float": "none",
@@ -605,7 +605,7 @@ def _winners(
 def _tag_display(tag: str) -> str:
     if tag in _NO_DISPLAY:
         return "none"
-    if tag in _BLOCK_TAGS:
+    if tag in BLOCK_TAGS:
         return "block"
     return "inline-block" if tag in _SOFT_TAGS else "inline"
 
@@ -667,7 +667,7 @@ def _inherit(page: _Page) -> None:
         parent = node.parent
         above = 0 if parent is None else parent.mem_id
         tag = node.tag or ""
-        if tag in _PRE_TAGS or above in in_pre:
+        if tag in PRE_TAGS or above in in_pre:
             in_pre.add(mem_id)
         own = page.values.get(mem_id, NOTHING)
         for name in used:
