@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from exactquote.checks.site import shown
 from exactquote.codes import fault
@@ -26,30 +28,40 @@ def check(
     `on_phone` reads the page of a document again as a phone shows it. It is asked once for
     each cited page of which style sheets make something else there.
     """
-    seen: dict[str, tuple[Page, list[int]]] = {}
+    read: dict[str, _Phone] = {}
     for verdict in verdicts:
         if verdict.link is None or verdict.span is None or not pages[verdict.doc].responsive:
             continue
-        if verdict.doc not in seen:
-            phone = on_phone(verdict.doc)
-            seen[verdict.doc] = (phone, _places(phone.text))
-        phone, places = seen[verdict.doc]
-        span = _there(pages[verdict.doc], verdict.span, places)
-        problem = _problem(phone, span, verdict.link.directive)
+        if verdict.doc not in read:
+            read[verdict.doc] = _Phone.of(pages[verdict.doc], on_phone(verdict.doc))
+        phone = read[verdict.doc]
+        problem = _problem(phone.page, phone.there(verdict.span), verdict.link.directive)
         if problem:
             yield fault("EQ041", verdict.written.place, problem, _CURE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Phone:
+    """A page on a phone; where its characters stand there, and where they do on a desktop."""
+
+    page: Page
+    places: list[int]
+    desktop: list[int]
+
+    @classmethod
+    def of(cls, desktop: Page, phone: Page) -> _Phone:
+        """Both pages have the same text in the same order, but for cuts and spaces."""
+        return cls(phone, _places(phone.text), _places(desktop.text))
+
+    def there(self, span: Span) -> Span:
+        """The span of the same text on the phone's page."""
+        first, last = (bisect_left(self.desktop, at) for at in (span.start, span.end))
+        return Span(self.places[first], self.places[last - 1] + 1)
 
 
 def _places(text: str) -> list[int]:
     """Where the characters stand that no style sheet takes away: all but cuts and spaces."""
     return [at for at, char in enumerate(text) if char != CUT and not char.isspace()]
-
-
-def _there(page: Page, span: Span, places: list[int]) -> Span:
-    """The span of the same text on the phone's page: both pages have it in the same order."""
-    before = len(_places(page.text[: span.start]))
-    within = len(_places(page.text[span.start : span.end]))
-    return Span(places[before], places[before + within - 1] + 1)
 
 
 def _problem(phone: Page, span: Span, fragment: str) -> str:
