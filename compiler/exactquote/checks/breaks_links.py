@@ -26,10 +26,15 @@ SERVER_FILES = frozenset(
 )
 SCRIPT_SUFFIXES = (".js", ".mjs")
 
-_AT_TOP = r"document-policy(?!-report)\b[^\n]{0,200}%sforce-load-at-top(?!=\?0)"
-_IN_A_LINE = re.compile(_AT_TOP % "", re.IGNORECASE)
-# Where a header is an object, name and value may stand on lines of their own.
-_IN_LINES = re.compile(_AT_TOP % r"(?:\n[^\n]{0,200}){0,3}?", re.IGNORECASE)
+_POLICY, _AT_TOP = r"document-policy(?!-report)\b", r"force-load-at-top(?!=\?0)"
+_LINE = r"[^\n]{0,200}"
+# Where a header is an object, name and value may stand on lines of their own, in any order.
+_LINES = rf"{_LINE}(?:\n{_LINE}){{0,3}}?"
+_IN_A_LINE = re.compile(_POLICY + _LINE + _AT_TOP, re.IGNORECASE)
+_IN_LINES = re.compile(
+    rf"{_POLICY}{_LINES}{_AT_TOP}|{_AT_TOP}[^\n{{}}]*(?:\n[^\n{{}}]*){{0,3}}?{_POLICY}",
+    re.IGNORECASE,
+)
 # Of files in lines, a line that begins so says nothing.
 _REMARK = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _CURE = "let links be plain <a href>, and leave address, scroll and text alone on load"

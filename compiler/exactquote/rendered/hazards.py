@@ -25,6 +25,7 @@ _ELSEWHERE = re.compile(r"[;,]\s*[^\s;,]")
 # An import that the browser follows at once; `import()` waits for a reason.
 _IMPORT = re.compile(r"""\b(?:from|import)\s*["']((?:\.{0,2}/)[^"'\s]+)["']""")
 # Of any other type a script is data, which runs nothing.
+_IMPORTED = re.compile(r"""\b(?:from|import)\s*\(?\s*["']([^"'\s]+)["']""")
 _CODE = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma)script", re.IGNORECASE)
 _TEXT = (
     re.compile(
@@ -34,12 +35,12 @@ _TEXT = (
 )
 _CALLS = (
     (
-        re.compile(r"history\.(?:push|replace)State"),
+        re.compile(r"history\s*(?:\?\s*)?(?:\.|\[\s*[\"'`])\s*(?:push|replace)State\b"),
         "a script changes the address, which makes Firefox forget the text to find",
     ),
     (
         re.compile(
-            r"\b(?:window\.)?scroll(?:To|By)?\(|\.scrollIntoView\(|\blocation\.hash\s*=(?!=)"
+            r"\b(?:window\.)?scroll(?:To|By)?(?:[\"'`]\s*\])?\s*\(|\.scrollIntoView\(|\blocation\.hash\s*=(?!=)"
             # A part of an object, as in `this.log.scrollTop`, is a box that scrolls by itself,
             # unless it is one of the elements that scroll the page.
             r"|(?:(?<![\w$.])[\w$]+|[)\]!]|\.\s*(?:body|documentElement|scrollingElement))"
@@ -68,6 +69,12 @@ _ROUTERS = (
     "[hx-boost=true], [data-hx-boost=true], [data-barba], [data-swup], [data-turbo=true],"
     " [data-turbo-track], [data-turbo=''], meta[name=astro-view-transitions-enabled]"
 )
+# Libraries that are such a router as soon as they are loaded, from wherever that is.
+_ROUTER = re.compile(
+    r"@hotwired/turbo\b|\bturbolinks\b|\bturbo\.(?:es\d+\b|min\b|js\b)|\bbarba(?:\.|@|/|js\b)"
+    r"|\bswup(?:@|/|\.)|\binstantclick\b|\bjquery[.-]pjax\b|\bpjax(?:@|/|\.)|\bflamethrower-router\b",
+    re.IGNORECASE,
+)
 _INSTANT = re.compile(r"\"navigation\.instant\"")
 
 
@@ -89,13 +96,22 @@ def hazards(html: str) -> tuple[str, ...]:
         found.append(words)
     if any(map(_leads_on, tree.css("meta[http-equiv]"))):
         found.append("the page leads on by itself, which drops the text to find")
-    settings = (node.text() or "" for node in tree.css("script[type='application/json']"))
-    if tree.css_first(_ROUTERS) is not None or any(map(_INSTANT.search, settings)):
+    if _has_router(tree):
         found.append(
             "a router takes over clicks on links between pages, and the browser then looks for"
             " no text"
         )
     return tuple(found)
+
+
+def _has_router(tree: LexborHTMLParser) -> bool:
+    """Whether the page says that a router takes over clicks on links, or loads a known one."""
+    if tree.css_first(_ROUTERS) is not None:
+        return True
+    settings = (node.text() or "" for node in tree.css("script[type='application/json']"))
+    loaded = [node.attributes.get("src") or "" for node in tree.css("script[src]")]
+    loaded += [name for code in _scripts(tree) for name in _IMPORTED.findall(code)]
+    return any(map(_INSTANT.search, settings)) or any(map(_ROUTER.search, loaded))
 
 
 def _leads_on(meta: LexborNode) -> bool:
