@@ -40,7 +40,7 @@ _CALLS = (
     ),
     (
         re.compile(
-            r"\b(?:window\.)?scroll(?:To|By)?(?:[\"'`]\s*\])?\s*\(|\.scrollIntoView\(|\blocation\.hash\s*=(?!=)"
+            r"\b(?:window\.)?scroll(?:To|By)?(?:[\"'`]\s*\]\s*)?\(|\.scrollIntoView\(|\blocation\.hash\s*=(?!=)"
             # A part of an object, as in `this.log.scrollTop`, is a box that scrolls by itself,
             # unless it is one of the elements that scroll the page.
             r"|(?:(?<![\w$.])[\w$]+|[)\]!]|\.\s*(?:body|documentElement|scrollingElement))"
