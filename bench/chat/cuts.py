@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.chat.answers import GIVEN, REFUSAL, encodings
+from bench.results import keep
 from exactquote_site.serve.reply import ReplyReader
 from exactquote_site.serve.segments import Resolver, Segment, Text
 
@@ -117,9 +118,7 @@ def main() -> int:
     }
     print(json.dumps(result, indent=1))
     if options.write:
-        folder = Path(__file__).parent / "results"
-        folder.mkdir(exist_ok=True)
-        (folder / f"cuts-{result['date']}.json").write_text(json.dumps(result, indent=1) + "\n")
+        keep(__file__, f"cuts-{result['date']}", result)
     return 1 if wrong else 0
 
 

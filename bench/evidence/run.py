@@ -23,6 +23,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.evidence.claims import CORPORA, HALVES, Claim, base_of, read_claims
+from bench.results import keep
 from exactquote_site.knowledge.base import KnowledgeBase
 from exactquote_site.knowledge.evidence import CHUNKS, find_support, sources_of
 from exactquote_site.knowledge.support import Source, Support, support
@@ -53,9 +54,7 @@ def main() -> int:
     }
     print(json.dumps(result, indent=1))
     if options.write:
-        path = Path(__file__).parent / "results" / f"{result['date']}-{options.half}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        keep(__file__, f"{result['date']}-{options.half}", result)
     good = result["true_found_share"] >= TRUE_FOUND_MIN
     return 0 if good and result["false_confirmed_share"] <= FALSE_CONFIRMED_MAX else 1
 

@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.landing.look_alikes import look_alike
 from bench.landing.pages import Made, make_page
+from bench.results import keep
 from exactquote.browsers.landing import BrowserName, Landing
 from exactquote.browsers.oracle import Browser, Link, Result, is_exact
 from exactquote.browsers.same_text import bare
@@ -153,9 +154,7 @@ def main() -> int:
     }
     print(json.dumps(result, indent=1, ensure_ascii=False))
     if options.write:
-        path = Path(__file__).parent / "results" / f"{result['date']}-fuzz.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(__file__, f"{result['date']}-fuzz", result)
     return 1 if result["unsafe"] else 0
 
 

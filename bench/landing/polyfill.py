@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.corpora import proved, unpacked
 from bench.landing.run import files_of
+from bench.results import keep
 from exactquote.browsers.chromium import Chromium
 from exactquote.browsers.landing import BrowserName, Gone, Refused, Silent
 from exactquote.browsers.links import open_links
@@ -166,9 +167,7 @@ def main() -> int:
     }
     print(json.dumps(result, indent=1, ensure_ascii=False))
     if options.write:
-        path = Path(__file__).parent / "results" / f"{result['date']}-polyfill.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(__file__, f"{result['date']}-polyfill", result)
     missed = [f"{row['corpus']}: {goal}" for row in rows for goal in goals_missed(row)]
     if (longer := _longer(together)) is not None:
         missed.append(longer)

@@ -23,6 +23,7 @@ from urllib.parse import quote
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.corpora import drawn, proved, unpacked, write_citations
+from bench.results import keep
 from exactquote.browsers.landing import BrowserName
 from exactquote.browsers.links import open_links
 from exactquote.browsers.oracle import Link, Unavailable, open_browser
@@ -68,9 +69,7 @@ def main() -> int:
     }
     print(json.dumps(result, indent=1, ensure_ascii=False))
     if options.write:
-        path = Path(__file__).parent / "results" / f"{result['date']}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(__file__, str(result["date"]), result)
     faults = ("not_exact", "refusals_contradicted", "remainder_contradicted")
     bad = [row for row in result["corpora"] if any(row[fault] for fault in faults)]
     return 1 if bad else 0

@@ -11,7 +11,6 @@ wants one, is in EXACTQUOTE_BENCH_KEY.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import sys
@@ -22,6 +21,7 @@ from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from bench.results import keep
 from bench.retrieval.measure import figures, first_rank, separation
 from bench.retrieval.peers import rank_bm25
 from bench.retrieval.questions import CHOOSING, PATH
@@ -74,9 +74,7 @@ def main() -> int:
     }
     print(told(result))
     if options.write:
-        path = Path(__file__).parent / "results" / f"{result['date']}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(__file__, str(result["date"]), result)
     return 0
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from bench.results import keep
 from exactquote_site.knowledge.use_multilingual import DIMENSION
 from exactquote_site.knowledge.vectors import Vectors
 
@@ -58,9 +59,7 @@ def main() -> int:
     result["rows_within_limits"] = max(fits, default=0)
     print(json.dumps(result, indent=1))
     if options.write:
-        path = Path(__file__).parent / "results" / f"scale-{result['date']}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        keep(__file__, f"scale-{result['date']}", result)
     return 0
 
 

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from bench.corpora import proved, unpacked
+from bench.results import keep
 from bench.retrieval.questions import read_questions
 from exactquote.chunks import corpus_chunks
 from exactquote.settings import KnowledgeSettings
@@ -86,9 +87,7 @@ def main() -> int:
         result["words"].append(words_leg(*copies, LARGE_QUESTIONS, rounds=1))  # type: ignore[attr-defined]
     print(json.dumps(result, indent=1))
     if options.write:
-        path = Path(__file__).parent / "results" / f"speed-{result['date']}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        keep(__file__, f"speed-{result['date']}", result)
     held = (
         result["words"][0]["peer_ratio_p50"] >= PEER_RATIO_MIN  # type: ignore[index]
         and result["cosine"]["p50_ms"] <= COSINE_MS_MAX  # type: ignore[index]

@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.corpora import drawn, proved, unpacked, write_citations
+from bench.results import keep
 from exactquote.checks.site import Site
 from exactquote.checks.verdicts import judge
 from exactquote.model import Passage, Place, Written
@@ -55,8 +56,7 @@ def main() -> int:
     }
     print(json.dumps(result, indent=1))
     if options.write:
-        path = Path(__file__).parent / "results" / f"{result['date']}.json"
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        keep(__file__, str(result["date"]), result)
     slow = [row for row in result["check"] if row["ratio_median"] > RATIO_MAX]
     return 1 if slow or result["passage"]["ratio"] > PAGE_RATIO_MAX else 0
 
