@@ -371,6 +371,41 @@ _RIM = " \t\n\r\f"
 _ANY_TEXT = "\ufffc"
 
 
+class _Here:
+    """What holds for the text in an element, until it is left."""
+
+    __slots__ = (
+        "closed",
+        "initial",
+        "invisible",
+        "kind",
+        "lines",
+        "pre",
+        "row",
+        "tag",
+        "transformed",
+    )
+
+    def __init__(self) -> None:
+        self.kind = Kind.TEXT
+        self.tag = "body"
+        self.closed = self.row = 0
+        self.pre = False
+        # `pre-line`: line ends are kept, and cut as `<br>` does.
+        self.lines = False
+        # Unlike display:none, a child can undo visibility:hidden.
+        self.invisible = False
+        self.transformed = self.initial = False
+
+    def copy(self) -> _Here:
+        """The same, for an element inside."""
+        made = _Here.__new__(_Here)
+        made.kind, made.tag, made.closed, made.row = self.kind, self.tag, self.closed, self.row
+        made.pre, made.lines, made.invisible = self.pre, self.lines, self.invisible
+        made.transformed, made.initial = self.transformed, self.initial
+        return made
+
+
 class _Walk:
     """One pass over the tree; what it gathers is read off by `read_page`."""
 
@@ -389,16 +424,11 @@ class _Walk:
         self._length = 0
         self._space_before = False
         self._gap = False
-        self._pre = False
-        # `pre-line`: line ends are kept, and cut as `<br>` does.
-        self._lines = False
-        self._transformed = self._recast = self._initial = False
+        self._recast = False
         self.tree: LexborHTMLParser | None = None
         self.turkic = False
         """Whether some of the page is in a language with two letters i."""
-        self._kind = Kind.TEXT
-        # Unlike display:none, a child can undo visibility:hidden.
-        self._invisible = False
+        self._here = _Here()
         self._opens = self._closes = False
         self._marks: list[tuple[int, int]] = []
         self._drawings: dict[str, str] = {}
@@ -408,10 +438,7 @@ class _Walk:
         self._worn: list[int] = []
         # What a style sheet wrote right before, until text of the page follows.
         self._beside: Beside = ""
-        self._tag = "body"
         self._main = 0
-        self._closed = 0
-        self._row = 0
         self._details: list[tuple[int, int]] = []
         self._order = 0
         self._open_ids: list[tuple[int, str]] = []
@@ -469,25 +496,15 @@ class _Walk:
         return self._element(node, tag, look, identity)
 
     def _element(self, node: LexborNode, tag: str, look: Look | None, identity: str | None) -> Any:
-        before = (
-            self._kind,
-            self._pre,
-            self._tag,
-            len(self._open_ids),
-            self._closed,
-            self._invisible,
-            self._lines,
-            self._transformed,
-            self._row,
-            self._initial,
-        )
+        outer, ids = self._here, len(self._open_ids)
+        here = self._here = outer.copy()
         joint = _joint(tag, look)
         inert = node.mem_id in self._inert
         if inert:
             joint = joint or "mixed"
-        if self._kind is Kind.HIDDEN:
+        if here.kind is Kind.HIDDEN:
             joint = joint and "hidden"
-        elif look is not None and look.hidden != self._invisible:
+        elif look is not None and look.hidden != here.invisible:
             joint = joint or "invisible"
         if joint:
             self._cut(joint)
@@ -510,36 +527,35 @@ class _Walk:
         if tag in ("main", "article"):
             self._main += 1
         elif tag == "details":
-            self._details.append((self._closed, self._offset + 1))
+            self._details.append((here.closed, self._offset + 1))
             if "open" not in node.attributes:
-                self._closed = self._offset + 1
+                here.closed = self._offset + 1
         elif tag == "summary" and self._details:
-            self._closed = self._details[-1][0]
+            here.closed = self._details[-1][0]
         elif tag == "tr":
-            self._row = self._offset + 1
+            here.row = self._offset + 1
         if (node.attributes.get("hidden") or "").lower() == "until-found":
-            self._closed = self._offset + 1
+            here.closed = self._offset + 1
         if joint == "block":
-            self._tag = tag
+            here.tag = tag
         kind = _kind(tag) if look is None else max(_kind(tag), _kind_by_look(look))
         if inert:
             # Shown, but Chromium and Firefox don't search it.
             kind = Kind.HIDDEN
         if look is not None:
-            self._invisible = look.hidden
-            self._transformed = look.transformed
-            self._initial = self._initial or look.initial
-        if kind > self._kind:
-            self._kind = kind
+            here.invisible = look.hidden
+            here.transformed = look.transformed
+            here.initial = here.initial or look.initial
+        if kind > here.kind:
+            here.kind = kind
         if look is not None and look.white_space is not None:
-            self._pre = look.white_space != "normal"
-            self._lines = look.white_space == "pre-line"
-            self._pre = self._pre and not self._lines
+            here.lines = look.white_space == "pre-line"
+            here.pre = look.white_space == "pre"
         elif tag in PRE_TAGS:
-            self._pre, self._lines = True, False
+            here.pre, here.lines = True, False
         self._aside(node, tag)
         if tag in _EMBEDDED:
-            self._kind = Kind.HIDDEN
+            here.kind = Kind.HIDDEN
         mark_end = self._mark_end() if tag == "sup" else None
         if look is not None:
             self._write_beside(look.before)
@@ -562,11 +578,8 @@ class _Walk:
                 self._main -= 1
             elif tag == "details":
                 self._details.pop()
-            self._closed = before[4]
-            self._invisible = before[5]
-            self._lines, self._transformed, self._row, self._initial = before[6:]
-            self._kind, self._pre, self._tag = before[0], before[1], before[2]
-            del self._open_ids[before[3] :]
+            self._here = outer
+            del self._open_ids[ids:]
 
         return leave
 
@@ -577,7 +590,7 @@ class _Walk:
         return not raw.isascii() and any(map(_is_recast, raw))
 
     def _text(self, raw: str) -> None:
-        if self._lines and "\n" in raw:
+        if self._here.lines and "\n" in raw:
             for number, line in enumerate(raw.split("\n")):
                 if number:
                     self._cut("br")
@@ -585,10 +598,10 @@ class _Walk:
             return
         if self._beside and raw:
             self._meet(raw)
-        if "\r" in raw or (self._transformed and self._is_recast(raw)):
+        if "\r" in raw or (self._here.transformed and self._is_recast(raw)):
             # A carriage return, which only a reference can write, is no white space to WebKit.
             self._recast = True
-        if self._pre:
+        if self._here.pre:
             if self._length or raw.strip():
                 self._pieces.append(raw)
                 self._length += len(raw)
@@ -629,7 +642,7 @@ class _Walk:
             last = self.runs[-1] if self.runs else None
             open_line = last is not None and last.joint not in ("block", "br", "eaten")
             ends = self._gap or self._space_before or not open_line or self.runs[-1].space_after
-        if "space" in beside and blank and not ends and not self._pre:
+        if "space" in beside and blank and not ends and not self._here.pre:
             # The page's space is dropped behind it, and with it that which Chromium searches.
             self._cut("eaten")
         elif "letter" in beside and not blank:
@@ -690,17 +703,17 @@ class _Walk:
 
     def _lone(self, text: str | None, kind: Kind, joint: str) -> None:
         if text and text.strip():
-            outer = self._kind
-            self._kind = max(kind, outer)
+            outer = self._here.kind
+            self._here.kind = max(kind, outer)
             self._text(text)
             self._cut(joint)
-            self._kind = outer
+            self._here.kind = outer
 
     def _shadow(self, node: LexborNode) -> None:
         """Text of a declarative shadow root: WebKit doesn't show what it matched there."""
         self._cut("block")
         # Until the host is left: what it holds besides is shown in a slot, or not at all.
-        self._kind = max(self._kind, Kind.FOREIGN)
+        self._here.kind = max(self._here.kind, Kind.FOREIGN)
         for fragment in node.template_fragments():
             self._text(fragment.text(separator=" "))
             self._cut("block")
@@ -721,7 +734,7 @@ class _Walk:
             return
         text = "".join(self._pieces)
         lead = 0
-        if self._pre:
+        if self._here.pre:
             stripped = text.rstrip(_RIM)
             lead = len(text) - len(text.lstrip("\n"))
             space_after = len(stripped) < len(text)
@@ -735,7 +748,7 @@ class _Walk:
             self._forget(space=True)
             self._rejoin(joint)
             return
-        kind = Kind.HIDDEN if self._invisible else self._kind
+        kind = Kind.HIDDEN if self._here.invisible else self._here.kind
         if self._recast:
             kind = max(kind, Kind.FOREIGN)
         if kind is Kind.TEXT and self._article_only and not self._main:
@@ -750,26 +763,26 @@ class _Walk:
                 start,
                 start + len(text),
                 kind,
-                self._pre,
+                self._here.pre,
                 joint,
                 self._space_before or self._gap,
                 space_after,
                 self._anchor(),
                 len(self.trails) - 1,
                 marks,
-                self._tag,
+                self._here.tag,
                 bool(self._main),
                 self._opens,
                 self._closes,
-                self._closed,
+                self._here.closed,
                 tuple(
                     start + at - lead
                     for at in dict.fromkeys(self._resumed)
                     if lead < at < lead + len(text)
                 ),
-                self._row,
+                self._here.row,
                 tuple(start + at - lead for at in self._worn if lead <= at < lead + len(text)),
-                self._initial,
+                self._here.initial,
             )
         )
         self._opens = self._closes = False
