@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from exactquote.model import Passage, Span
 from exactquote.rendered.edges import inside_word
-from exactquote.rendered.page import Kind, Page, Run
+from exactquote.rendered.page import Kind, Page, Run, once_per_page
 from exactquote.rendered.sentences import sentences
 
 # 40 bits: among 20,000 passages one pair in 5,000 builds collides, and is told apart below.
@@ -49,21 +49,18 @@ def cited_id(page: Page, span: Span) -> str:
     return passage_id(page.doc, quote, copy)
 
 
+@once_per_page
 def _by_quote(page: Page) -> dict[str, list[Span]]:
-    made: dict[str, list[Span]] | None = page.views.get("by quote")
-    if made is None:
-        made = page.views["by quote"] = {}
-        for span in citable_spans(page):
-            made.setdefault(page.quote(span.start, span.end), []).append(span)
+    made: dict[str, list[Span]] = {}
+    for span in citable_spans(page):
+        made.setdefault(page.quote(span.start, span.end), []).append(span)
     return made
 
 
+@once_per_page
 def citable_spans(page: Page) -> tuple[Span, ...]:
     """Every sentence that can be cited, in document order; code counts by paragraph."""
-    made: tuple[Span, ...] | None = page.views.get("citable")
-    if made is None:
-        made = page.views["citable"] = tuple(_spans(page))
-    return made
+    return tuple(_spans(page))
 
 
 def _spans(page: Page) -> Iterator[Span]:

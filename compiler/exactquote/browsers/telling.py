@@ -57,13 +57,13 @@ class _Bare:
 
 def _bare_page(page: Page, closed: int | None) -> _Bare:
     """All of a page, or what is seen of it while one box is open; made once for its links."""
-    made: _Bare | None = page.views.get(f"bare {closed}")
+    made: _Bare | None = page.kept.get(f"bare {closed}")
     if made is None:
         runs = tuple(run for run in page.runs if closed is None or run.closed in (0, closed))
         texts = [bare(page.text[run.start : run.end]) for run in runs]
         starts = accumulate(map(len, texts), initial=0)
         made = _Bare(page, runs, "".join(texts), tuple(starts)[:-1])
-        page.views[f"bare {closed}"] = made
+        page.kept[f"bare {closed}"] = made
     return made
 
 

@@ -10,7 +10,7 @@ from exactquote.codes import fault
 from exactquote.model import Diagnostic, Related, Span, Written
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.find import Occurrence, find
-from exactquote.rendered.page import Kind, Page
+from exactquote.rendered.page import Kind, Page, once_per_page
 
 _SHOWN_MAX = 5
 _SPACE = re.compile(r"\s+")
@@ -71,13 +71,11 @@ def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> 
     return next((s for s in spans if _once(page, page.text[s.start : s.end])), None)
 
 
+@once_per_page
 def _lowered(page: Page) -> str:
-    """The page's text in lower case, offset by offset; made once per page."""
-    made: str | None = page.views.get("lowered")
-    if made is None:
-        lower = page.text.lower()
-        made = page.views["lowered"] = lower if len(lower) == len(page.text) else page.text
-    return made
+    """The page's text in lower case, offset by offset."""
+    lower = page.text.lower()
+    return lower if len(lower) == len(page.text) else page.text
 
 
 def _same(text: str, at: int, other: int, step: int) -> int:

@@ -75,9 +75,9 @@ class Query:
         """None where a part can't be searched for."""
         # One directive is asked about several times in a row.
         name = f"asked of {seen.profile.name}"
-        last: tuple[Directive, Query | None] | None = seen.page.views.get(name)
+        last: tuple[Directive, Query | None] | None = seen.page.kept.get(name)
         if last is None or (last[0] is not directive and last[0] != directive):
-            last = seen.page.views[name] = (directive, cls._folded(seen, directive))
+            last = seen.page.kept[name] = (directive, cls._folded(seen, directive))
         return last[1]
 
     @classmethod

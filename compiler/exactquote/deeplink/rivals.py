@@ -127,7 +127,7 @@ class _Copies:
 
 
 def _copies(page: Page, text: str) -> _Copies:
-    known: dict[str, _Copies] = page.views.setdefault("copies", {})
+    known: dict[str, _Copies] = page.kept.setdefault("copies", {})
     if text not in known:
         seen = view(page, "any")
         query = Query.of(seen, Directive(text))

@@ -15,7 +15,7 @@ from exactquote.deeplink.views import view
 from exactquote.model import Span
 from exactquote.rendered.folds import SIGNS, WIDE, fold_text
 from exactquote.rendered.generated import may_hold
-from exactquote.rendered.page import CUT, Kind, Page
+from exactquote.rendered.page import CUT, Kind, Page, once_per_page
 
 # What a browser writes before the items of a list: "1.", "•", and where a page asks for it,
 # "b)", "iv" or a word.
@@ -92,26 +92,20 @@ def _strands(page: Page, directive: Directive, span: Span) -> bool:
     return False
 
 
+@once_per_page
 def _own_trees(page: Page) -> tuple[tuple[int, str], ...]:
     """Where the runs begin that have a tree of their own, and what they hold, folded."""
-    made: tuple[tuple[int, str], ...] | None = page.views.get("own trees")
-    if made is None:
-        made = page.views["own trees"] = tuple(
-            (run.start, fold_text(collapse(page.text[run.start : run.end]), WIDE).text)
-            for run in page.runs
-            if run.kind in _OWN_TREES
-        )
-    return made
+    return tuple(
+        (run.start, fold_text(collapse(page.text[run.start : run.end]), WIDE).text)
+        for run in page.runs
+        if run.kind in _OWN_TREES
+    )
 
 
+@once_per_page
 def _written(page: Page) -> frozenset[str]:
     """What style sheets may write into a page, and browsers into its fields, folded."""
-    made: frozenset[str] | None = page.views.get("written")
-    if made is None:
-        made = page.views["written"] = frozenset(
-            fold_text(collapse(text), WIDE).text for text in page.generated | page.labels
-        )
-    return made
+    return frozenset(fold_text(collapse(text), WIDE).text for text in page.generated | page.labels)
 
 
 def _is_mark(part: str, page: Page) -> bool:
@@ -207,18 +201,14 @@ def _ends_at_a_closed_rim(page: Page, directive: Directive, span: Span) -> bool:
     return False
 
 
+@once_per_page
 def _letter_marks(page: Page) -> frozenset[str]:
     """The marks of a page that are letters set above another.
 
     Firefox skips them, ICU takes them for the letter: no fold can say both.
     """
-    found: frozenset[str] | None = page.views.get("letter marks")
-    if found is None:
-        beyond = frozenset() if page.text.isascii() else frozenset(page.text)
-        found = page.views["letter marks"] = frozenset(
-            c for c in beyond if c in SIGNS and WIDE[ord(c)].isalnum()
-        )
-    return found
+    beyond = frozenset() if page.text.isascii() else frozenset(page.text)
+    return frozenset(c for c in beyond if c in SIGNS and WIDE[ord(c)].isalnum())
 
 
 def _stands_unmarked_before(page: Page, directive: Directive, span: Span) -> bool:
@@ -233,14 +223,11 @@ def _stands_unmarked_before(page: Page, directive: Directive, span: Span) -> boo
     return any(text.count(fold_text(collapse(part), WIDE).text, 0, stop) > 1 for part in parts)
 
 
+@once_per_page
 def _unmarked(page: Page) -> tuple[str, tuple[int, ...]]:
     """The page without such marks, folded, and where each run begins in it."""
-    made: tuple[str, tuple[int, ...]] | None = page.views.get("unmarked")
-    if made is None:
-        texts = [_without_marks(page, run.start, run.end) + CUT for run in page.runs]
-        starts = tuple(itertools.accumulate(map(len, texts), initial=0))
-        made = page.views["unmarked"] = "".join(texts), starts
-    return made
+    texts = [_without_marks(page, run.start, run.end) + CUT for run in page.runs]
+    return "".join(texts), tuple(itertools.accumulate(map(len, texts), initial=0))
 
 
 def _without_marks(page: Page, start: int, end: int) -> str:

@@ -120,7 +120,7 @@ class View:
 
 def view(page: Page, name: Name) -> View:
     """The page as `name` searches it; made once per page."""
-    views = page.views
+    views = page.kept
     made = views.get(name)
     if made is None:
         made = views[name] = _make(page, PROFILES[name])
@@ -132,9 +132,9 @@ def _make(page: Page, profile: Profile) -> View:
         if not profile.collapses_pre or not _SPACES.search(page.text):
             return View(profile, page, page.text, fold_text(page.text, profile.fold))
         # Browsers that collapse all see the same, since nothing is joined or left out.
-        strung = page.views.get("collapsed")
+        strung = page.kept.get("collapsed")
         if strung is None:
-            strung = page.views["collapsed"] = _string(page, profile)
+            strung = page.kept["collapsed"] = _string(page, profile)
     else:
         strung = _string(page, profile)
     return View(profile, page, strung.raw, fold_text(strung.raw, profile.fold), *strung[1:])

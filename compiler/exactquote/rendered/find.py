@@ -69,9 +69,9 @@ def find(page: Page, quote: str) -> tuple[Occurrence, ...]:
 def searched(page: Page, fold: Fold) -> Searched:
     """The page's text under a fold; made once per page."""
     key = f"searched {fold.name}"
-    made = page.views.get(key)
+    made = page.kept.get(key)
     if made is None:
-        made = page.views[key] = ready(page.text, fold)
+        made = page.kept[key] = ready(page.text, fold)
     return made
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
 from unicodedata import category, is_normalized
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -134,8 +134,8 @@ class Page:
     """Whether style sheets make something else of it on another screen."""
 
     @cached_property
-    def views(self) -> dict[str, Any]:
-        """The page as each browser searches it, kept by whoever makes them."""
+    def kept(self) -> dict[Any, Any]:
+        """What others make of the page and need again, under keys of their own."""
         return {}
 
     @cached_property
@@ -259,6 +259,22 @@ class Page:
             shown = [run for run in self.runs[first : last + 1] if run.kind < Kind.ALT]
             text = " ".join(self.text[max(r.start, start) : min(r.end, end)] for r in shown)
         return text.translate(_UNSHOWN)
+
+
+T = TypeVar("T")
+
+
+def once_per_page(make: Callable[[Page], T]) -> Callable[[Page], T]:
+    """`make`, called once for each page: what it gives is kept with the page."""
+
+    @wraps(make)
+    def kept(page: Page) -> T:
+        if make not in page.kept:
+            page.kept[make] = make(page)
+        made: T = page.kept[make]
+        return made
+
+    return kept
 
 
 PASSED_OVER = frozenset({Kind.ALT, Kind.VALUE, Kind.LABEL, Kind.HIDDEN})
