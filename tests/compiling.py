@@ -63,8 +63,8 @@ def final_page(corpus: Corpus, made: Build, doc: str) -> Page:
     document = next(d for d in corpus.documents if d.id == doc)
     if document.format == "html":
         sheets = [
-            sheet(css, media=media, layer=layer)
-            for _, css, media, layer in linked_styles(document.text, document.path, corpus.assets)
+            sheet(one.css, media=one.media, layer=one.layer)
+            for one in linked_styles(document.text, document.path, corpus.assets)
         ]
         return read_page(document.text, doc=doc, path=document.path, sheets=sheets)
     path = f"{doc}.html"

@@ -140,7 +140,7 @@ def test_elements_without_attributes_have_defaults_too() -> None:
 def test_imports_are_handed_back() -> None:
     css = '@import "a.css"; @import url(b.css) print; @import url("c.css") layer(x.y) screen;'
     found = [(one.url, one.media, one.layer) for one in sheet(css + "b { float: left }").imports]
-    assert found == [("a.css", "", ""), ("b.css", "print", ""), ("c.css", "screen", "x.y")]
+    assert found == [("a.css", "", None), ("b.css", "print", None), ("c.css", "screen", "x.y")]
 
 
 def test_a_sheet_in_a_layer_is_weaker_than_one_outside() -> None:

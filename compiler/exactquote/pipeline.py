@@ -510,7 +510,7 @@ class _Sheets:
 
     def __init__(self, assets: Mapping[str, bytes]) -> None:
         self._assets = assets
-        self._parsed: dict[tuple[str, str, str | None], Sheet] = {}
+        self._parsed: dict[tuple[str, tuple[str, ...], str | None], Sheet] = {}
 
     def of(self, article: Article) -> tuple[Sheet, ...]:
         if article.format != "html":
@@ -520,11 +520,11 @@ class _Sheets:
     def _sheets(self, article: Article) -> Iterator[Sheet]:
         from exactquote.rendered.linked import linked_styles
 
-        for key, css, media, layer in linked_styles(article.html, article.path, self._assets):
-            name = (key, media, layer)
+        for one in linked_styles(article.html, article.path, self._assets):
+            name = (one.key, one.media, one.layer)
             made = self._parsed.get(name)
             if made is None:
-                made = self._parsed[name] = sheet(css, media=media, layer=layer)
+                made = self._parsed[name] = sheet(one.css, media=one.media, layer=one.layer)
             yield made
 
 

@@ -169,8 +169,8 @@ def _cited_of_site(root: Path, citations: Sequence[Path], options: Options) -> L
         if html is None:
             return None
         sheets = [
-            sheet(css, media=media, layer=layer)
-            for _, css, media, layer in linked_styles(html, path, corpus.assets)
+            sheet(one.css, media=one.media, layer=one.layer)
+            for one in linked_styles(html, path, corpus.assets)
         ]
         return read_page(html, doc=path, path=path, sheets=sheets)
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from exactquote.rendered.hrefs import base_of, find_file, only_without_scripts
+from exactquote.rendered.hrefs import base_of, find_file
+from exactquote.rendered.scripted import parse
 
 # Scripts, event handlers, and what may name a router: most pages of most sites have none.
 _ACTIVE = re.compile(
@@ -82,7 +83,7 @@ def hazards(html: str) -> tuple[str, ...]:
     """Each kind of hazard once, in words; empty for a page that leaves its links alone."""
     if not _ACTIVE.search(html):
         return ()
-    tree = LexborHTMLParser(html)
+    tree = parse(html)
     code = "\n".join(_scripts(tree))
     later = ""
     if _HANDLER.search(html):
@@ -118,8 +119,7 @@ def _leads_on(meta: LexborNode) -> bool:
     """Whether a page that runs scripts is left by itself for another."""
     attributes = meta.attributes
     is_refresh = (attributes.get("http-equiv") or "").strip().lower() == "refresh"
-    other = _ELSEWHERE.search(attributes.get("content") or "")
-    return is_refresh and other is not None and not only_without_scripts(meta)
+    return is_refresh and _ELSEWHERE.search(attributes.get("content") or "") is not None
 
 
 def _scripts(tree: LexborHTMLParser) -> Iterator[str]:
@@ -151,7 +151,7 @@ def linked_scripts(html: str, path: str, files: Mapping[str, bytes]) -> Iterator
     """Paths of the script files among `files` that a page loads, in order, with their imports."""
     if "<script" not in html.lower():
         return
-    tree = LexborHTMLParser(html)
+    tree = parse(html)
     base = base_of(tree, path)
     waiting = [(base, node.attributes.get("src")) for node in tree.css("script[src]")]
     waiting.reverse()
@@ -163,4 +163,4 @@ def linked_scripts(html: str, path: str, files: Mapping[str, bytes]) -> Iterator
         known.add(found.path)
         yield found.path
         imports = _IMPORT.findall(found.data.decode("utf-8", "replace"))
-        waiting += [(found.url, href) for href in reversed(imports)]
+        waiting += [(base.of(found), href) for href in reversed(imports)]

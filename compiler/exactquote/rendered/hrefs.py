@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urljoin, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 # Any host will do: only what stays on it is ours.
 _SITE = "http://site.invalid/"
+_SPACE = " \t\n\r\f"
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What the references of a page, or of a sheet, are relative to.
+
+    `host` is the one that the page says it is served from, "" where it says none.
+    """
+
+    url: str
+    host: str = ""
+
+    def of(self, found: Found) -> Base:
+        """The base of the references that stand in a file."""
+        return replace(self, url=found.url)
+
+    def resolved(self, href: str | None) -> str | None:
+        """The URL of a reference on this site; None for another host's, or one that is none."""
+        url = _joined(self.url, (href or "").strip(_SPACE).replace("\\", "/"))
+        if url is None:
+            return None
+        if url.startswith(_SITE):
+            return url
+        parts = urlsplit(url)
+        if not self.host or parts.netloc.lower() != self.host:
+            return None
+        return urljoin(_SITE, parts._replace(scheme="", netloc="").geturl() or "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,31 +49,42 @@ class Found:
     data: bytes
 
 
-def base_of(tree: LexborHTMLParser, path: str) -> str:
-    """The URL that references of the page at `path` are relative to."""
+def base_of(tree: LexborHTMLParser, path: str) -> Base:
+    """What the references of the page at `path` are relative to."""
     here = urljoin(_SITE, path)
+    named = (node.attributes.get("href") for node in tree.css("head link[rel=canonical i][href]"))
+    host = next((_host(href) for href in named if href), "")
     base = tree.css_first("base[href]")
-    return _joined(here, base.attributes.get("href") or "") or here if base is not None else here
+    if base is None:
+        return Base(here, host)
+    # What a page takes for its own place is where it is served from.
+    href = base.attributes.get("href") or ""
+    host = _host(href) or host
+    return Base(Base(here, host).resolved(href) or here, host)
 
 
-def find_file(base: str, href: str | None, files: Mapping[str, bytes]) -> Found | None:
+def find_file(base: Base, href: str | None, files: Mapping[str, bytes]) -> Found | None:
     """The file that `href` names, a query string aside; None for any other, or another host.
 
-    `files` are by path in the site. What is no URL names nothing, as in a browser.
+    `files` are by path in the site. What is no URL names nothing, as in a browser. Where the
+    site is served below a path, as project pages are, that path is taken off.
     """
-    url = _joined(base, href or "")
-    if url is None or not url.startswith(_SITE):
+    url = base.resolved(href)
+    if url is None:
         return None
-    path = unquote(urlsplit(url).path).lstrip("/")
-    return Found(url, path, files[path]) if path in files else None
+    steps = unquote(urlsplit(url).path).lstrip("/").split("/")
+    for start in range(len(steps)):
+        path = "/".join(steps[start:])
+        if path in files:
+            return Found(url, path, files[path])
+    return None
 
 
-def only_without_scripts(node: LexborNode) -> bool:
-    """Whether an element stands in `<noscript>`, which browsers with scripts on pass over."""
-    above = node.parent
-    while above is not None and above.tag != "noscript":
-        above = above.parent
-    return above is not None
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url.strip(_SPACE)).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _joined(base: str, href: str) -> str | None:

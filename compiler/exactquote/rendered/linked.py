@@ -4,70 +4,127 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+from tinycss2.bytes import decode_stylesheet_bytes  # type: ignore[import-untyped]
 
-from exactquote.rendered.hrefs import base_of, find_file, only_without_scripts
+from exactquote.rendered.hrefs import Base, Found, base_of, find_file
+from exactquote.rendered.scripted import parse
 from exactquote.rendered.styles import sheet
 
 _STYLED = re.compile("<(?:style|link)", re.IGNORECASE)
 _IMPORTS_DEEP_MAX = 20
+# Sheets that are fetched without holding up the page take effect as they are loaded.
+_THEN_FOR = re.compile(r"\bmedia\s*=\s*[\"'`]([^\"'`]*)", re.IGNORECASE)
+_THEN_SHEET = re.compile(r"\brel\s*=\s*[\"'`]stylesheet", re.IGNORECASE)
 
 
-def linked_styles(
-    html: str, path: str, files: Mapping[str, bytes]
-) -> Iterator[tuple[str, str, str, str | None]]:
-    """(key, CSS, media, layer) of each sheet in the order of the cascade.
+class Linked(NamedTuple):
+    """A style sheet of a page; its `key` tells it from others, `path` is its file's or "".
+
+    It holds where each of `media` does. `layer` is the one that the sheet is put in as a whole,
+    "" for one without a name, None for none.
+    """
+
+    key: str
+    css: str
+    media: tuple[str, ...] = ()
+    layer: str | None = None
+    path: str = ""
+
+
+def linked_styles(html: str, path: str, files: Mapping[str, bytes]) -> Iterator[Linked]:
+    """Each sheet in the order of the cascade.
 
     `files` are by path in the site. A sheet that isn't among them is passed over: nothing is
     ever fetched.
     """
     if not _STYLED.search(html):
         return
-    tree = LexborHTMLParser(html)
+    tree = parse(html)
     base = base_of(tree, path)
-    for node in tree.css("style, link"):
-        if not _applies(node):
-            continue
-        media = node.attributes.get("media") or ""
+    for node, media in _sheets(tree):
+        first = (media,) if media else ()
         if node.tag == "style":
-            yield from _with_imports(node.text() or "", base, media, None, files, ())
+            css = node.text() or ""
+            yield from _with_imports(Linked(css, css, first), base, files, ())
         else:
             found = find_file(base, node.attributes.get("href"), files)
             if found is not None:
-                css = found.data.decode("utf-8", "replace")
-                yield from _with_imports(css, found.url, media, None, files, (found.url,))
+                yield from _read(found, first, None, base, files, ())
 
 
-def _applies(node: LexborNode) -> bool:
-    """Whether a browser with scripts on applies the sheet as the page loads."""
-    if only_without_scripts(node):
-        return False
+def unread_styles(html: str, path: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """What a page links as sheets of its own site and that isn't among `files`."""
+    if not _STYLED.search(html):
+        return ()
+    tree = parse(html)
+    base = base_of(tree, path)
+    hrefs = [node.attributes.get("href") or "" for node, _ in _sheets(tree) if node.tag == "link"]
+    local = [href for href in hrefs if href.strip() and base.resolved(href) is not None]
+    return tuple(href for href in dict.fromkeys(local) if find_file(base, href, files) is None)
+
+
+def _sheets(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
+    """The elements whose sheets a browser with scripts on applies, each with its media."""
+    preferred = ""
+    for node in tree.css("style, link"):
+        attributes = node.attributes
+        onload = attributes.get("onload") or ""
+        if not _applies(node, onload):
+            continue
+        title = (attributes.get("title") or "").strip()
+        # Of sheets with titles only those of the first set are on.
+        preferred = preferred or title
+        if title and title != preferred:
+            continue
+        then = _THEN_FOR.search(onload)
+        yield node, then[1] if then else attributes.get("media") or ""
+
+
+def _applies(node: LexborNode, onload: str) -> bool:
     attributes = node.attributes
-    if (attributes.get("type") or "text/css").strip().lower() != "text/css":
-        return False
+    kind = (attributes.get("type") or "text/css").strip().lower()
     if node.tag == "style":
-        return True
+        return kind == "text/css"
     rel = (attributes.get("rel") or "").lower().split()
-    return "stylesheet" in rel and "alternate" not in rel and "disabled" not in attributes
+    if "stylesheet" not in rel and not _THEN_SHEET.search(onload):
+        return False
+    unused = "alternate" in rel or "disabled" in attributes
+    return kind.partition(";")[0].strip() == "text/css" and not unused
+
+
+def _read(
+    found: Found,
+    media: tuple[str, ...],
+    layer: str | None,
+    base: Base,
+    files: Mapping[str, bytes],
+    importers: tuple[str, ...],
+) -> Iterator[Linked]:
+    """A file's sheet, in the encoding that a browser reads it in, with those it imports."""
+    css, _ = decode_stylesheet_bytes(found.data)
+    made = Linked(css, css, media, layer, found.path)
+    yield from _with_imports(made, base.of(found), files, (*importers, found.url))
 
 
 def _with_imports(
-    css: str,
-    url: str,
-    media: str,
-    layer: str | None,
-    files: Mapping[str, bytes],
-    importers: tuple[str, ...],
-) -> Iterator[tuple[str, str, str, str | None]]:
+    linked: Linked, base: Base, files: Mapping[str, bytes], importers: tuple[str, ...]
+) -> Iterator[Linked]:
     """A sheet behind the sheets that it imports, which stand before it in the cascade."""
-    if "@import" in css and len(importers) <= _IMPORTS_DEEP_MAX:
-        for imported in sheet(css).imports:
-            found = find_file(url, imported.url, files)
+    if "@import" in linked.css.lower() and len(importers) <= _IMPORTS_DEEP_MAX:
+        for imported in sheet(linked.css).imports:
+            found = find_file(base, imported.url, files)
             if found is not None and found.url not in importers:
-                both = " and ".join(part for part in (media, imported.media) if part)
-                text, known = found.data.decode("utf-8", "replace"), (*importers, found.url)
-                yield from _with_imports(
-                    text, found.url, both, imported.layer or None, files, known
-                )
-    yield css, css, media, layer
+                media = (*linked.media, imported.media) if imported.media else linked.media
+                layer = _inside(linked.layer, imported.layer)
+                yield from _read(found, media, layer, base, files, importers)
+    yield linked
+
+
+def _inside(outer: str | None, inner: str | None) -> str | None:
+    """The layer that an imported sheet is put in, within that of the sheet that imports it."""
+    if outer and inner:
+        return f"{outer}.{inner}"
+    return outer if inner is None else inner

@@ -31,6 +31,7 @@ from exactquote.rendered.generated import (
     written_by,
 )
 from exactquote.rendered.hazards import hazards
+from exactquote.rendered.scripted import parse
 from exactquote.rendered.style_media import DESKTOP
 from exactquote.rendered.styles import BLOCK_TAGS, PRE_TAGS, Beside, Look, Sheet, Styles, apply
 
@@ -297,7 +298,7 @@ def read_page(
     `article_only` makes text outside `<article>` citable by nobody (it still counts where
     uniqueness is concerned): our own pages mark their documents that way.
     """
-    tree = LexborHTMLParser(html)
+    tree = parse(html)
     inert = {node.mem_id for node in tree.css("[inert]")}
     styled = bool(sheets) or _STYLED.search(html) is not None
     styles = apply(tree, sheets, screen) if styled else Styles({})

@@ -130,6 +130,13 @@ def supported(tokens: Sequence[Token]) -> bool:
     return _condition(_significant(tokens), _is_feature_supported) is not False
 
 
+def supported_import(tokens: Sequence[Token]) -> bool:
+    """The same of the `supports()` of an `@import`, where a declaration may stand alone."""
+    tokens = _significant(tokens)
+    bare = len(tokens) > 1 and tokens[0].type == "ident" and not _is_word(tokens[0], "not")
+    return _is_feature_supported(tokens) if bare else supported(tokens)
+
+
 def split(tokens: Sequence[Token], sign: str) -> list[list[Token]]:
     """The stretches between the literal signs, such as commas."""
     parts: list[list[Token]] = [[]]

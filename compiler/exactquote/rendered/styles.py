@@ -28,6 +28,7 @@ from exactquote.rendered.style_media import (
     ZOOMED_OUT,
     media,
     supported,
+    supported_import,
 )
 from exactquote.rendered.style_selectors import (
     DIRECTION,
@@ -89,11 +90,14 @@ PLAIN = Look()
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """An `@import` that the caller may read and pass on: `sheet(text, media=…, layer=…)`."""
+    """An `@import` that the caller may read and pass on: `sheet(text, media=…, layer=…)`.
+
+    `layer` is "" for one without a name, and None where the sheet is put in none.
+    """
 
     url: str
     media: str
-    layer: str
+    layer: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +145,17 @@ class Styles:
         return self.looks.get(node.mem_id, PLAIN)
 
 
-def sheet(css: str, *, media: str = "", layer: str | None = None) -> Sheet:
-    """Parse a style sheet; `media` and `layer` are those of the link that brings it in.
+def sheet(css: str, *, media: str | Sequence[str] = (), layer: str | None = None) -> Sheet:
+    """Parse a style sheet; `media` and `layer` are those of the links that bring it in.
 
-    Errors are skipped as browsers skip them.
+    Of several media each has to hold. Errors are skipped as browsers skip them.
     """
     reader = _Reader()
     layers = () if layer is None else reader.open_layer((), layer)
-    where = _Where(_media(media) if media else EVERYWHERE, layers)
+    holds = EVERYWHERE
+    for query in (media,) if isinstance(media, str) else media:
+        holds &= _media(query)
+    where = _Where(holds, layers)
     reader.read(tinycss2.parse_stylesheet(css, True, True), where)
     index: dict[str, list[int]] = {}
     for number, (key, _) in enumerate(reader.rules):
@@ -222,6 +229,8 @@ class _Reader:
         self.layers: dict[tuple[str, ...], None] = {}
         self.imports: list[Import] = []
         self.skipped: list[str] = []
+        # Behind any other rule an import is none.
+        self._may_import = True
 
     def read(self, items: Sequence[Token], where: _Where) -> None:
         """Take in rules, and the bare declarations between them where rules nest."""
@@ -232,6 +241,7 @@ class _Reader:
                 continue
             self._flush(loose, where)
             if item.type == "qualified-rule":
+                self._may_import = False
                 self._rule(item, where)
             elif item.type == "at-rule":
                 self._at_rule(item, where)
@@ -304,8 +314,10 @@ class _Reader:
 
     def _at_rule(self, rule: Token, where: _Where) -> None:
         name = rule.lower_at_keyword
+        if name not in ("import", "charset") and not (name == "layer" and rule.content is None):
+            self._may_import = False
         if rule.content is None:
-            if name == "import" and not where.parent:
+            if name == "import" and self._may_import:
                 self._import(rule.prelude)
             elif name == "layer":
                 for layer in tinycss2.serialize(rule.prelude).split(","):
@@ -347,12 +359,14 @@ class _Reader:
         url = first.value if first.type in ("url", "string") else ""
         if first.type == "function" and first.lower_name == "url":
             url = next((one.value for one in first.arguments if one.type == "string"), "")
-        layer = ""
+        layer: str | None = None
         if rest and rest[0].type == "function" and rest[0].lower_name == "layer":
             layer, rest = tinycss2.serialize(rest[0].arguments).strip(), rest[1:]
         elif rest and rest[0].type == "ident" and rest[0].lower_value == "layer":
-            rest = rest[1:]
+            layer, rest = "", rest[1:]
         if rest and rest[0].type == "function" and rest[0].lower_name == "supports":
+            if not supported_import(rest[0].arguments):
+                return
             rest = rest[1:]
         if url:
             self.imports.append(Import(url, " ".join(one.serialize() for one in rest), layer))
