@@ -64,6 +64,7 @@ _TABLE = (
     Code("EQ039", "refusal-changed", "error", True, "the refusal sentence changed unrecorded"),
     Code("EQ040", "misspelt-key", "warning", False, "a key of front matter seems misspelt"),
     Code("EQ041", "fails-on-phone", "warning", False, "on a phone the link may not land"),
+    Code("EQ042", "unread-sheet", "warning", False, "a linked style sheet is not in the folder"),
 )
 
 CODES: dict[str, Code] = {code.code: code for code in _TABLE}

@@ -25,6 +25,7 @@ from exactquote.checks import (
     fails_on_phone,
     refusal_changed,
     reviews,
+    unread_sheet,
 )
 from exactquote.checks import corpus as corpus_checks
 from exactquote.checks.places import Places
@@ -209,6 +210,7 @@ class _Run:
         else:
             heard.extend(breaks_links.check(verdicts, pages, self._corpus.assets))
             heard.extend(charset.check(verdicts, self._documents))
+            heard.extend(unread_sheet.check(verdicts, pages, self._corpus.assets))
             on_phone = partial(self._on_phone, articles)
             heard.extend(fails_on_phone.check(verdicts, pages, on_phone))
         bound = sum(verdict.bound for verdict in verdicts)
