@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import tinycss2  # type: ignore[import-untyped]
+
+from exactquote.rendered.style_values import is_display
 
 Token = Any
 
@@ -36,6 +38,13 @@ _DOTS = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _FALSE_WHEN_BARE = {"none", "no-preference", "0"}
 
 
+class _Number(NamedTuple):
+    """A value that can be compared: a plain number, a length in pixels, or dots to a pixel."""
+
+    value: float
+    unit: Literal["", "length", "dots"] = ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Screen:
     width: float
@@ -43,21 +52,26 @@ class _Screen:
     dots: float
     touch: bool
 
-    def number(self, feature: str) -> float | None:
+    def number(self, feature: str) -> _Number | None:
         """The value of a feature that can be compared, or `None` for any other feature."""
         numbers = {
-            "width": self.width,
-            "height": self.height,
-            "device-width": self.width,
-            "device-height": self.height,
-            "aspect-ratio": self.width / self.height,
-            "device-aspect-ratio": self.width / self.height,
-            "resolution": self.dots,
-            "-webkit-device-pixel-ratio": self.dots,
-            "color": 8.0,
-            "color-index": 0.0,
-            "monochrome": 0.0,
-            "grid": 0.0,
+            "width": _Number(self.width, "length"),
+            "height": _Number(self.height, "length"),
+            "inline-size": _Number(self.width, "length"),
+            "block-size": _Number(self.height, "length"),
+            "device-width": _Number(self.width, "length"),
+            "device-height": _Number(self.height, "length"),
+            "aspect-ratio": _Number(self.width / self.height),
+            "device-aspect-ratio": _Number(self.width / self.height),
+            "resolution": _Number(self.dots, "dots"),
+            "-webkit-device-pixel-ratio": _Number(self.dots),
+            "-webkit-transform-3d": _Number(1.0),
+            "horizontal-viewport-segments": _Number(1.0),
+            "vertical-viewport-segments": _Number(1.0),
+            "color": _Number(8.0),
+            "color-index": _Number(0.0),
+            "monochrome": _Number(0.0),
+            "grid": _Number(0.0),
         }
         return numbers.get(feature)
 
@@ -125,6 +139,21 @@ def phone_for(html: str) -> int:
     return PHONE if _FITTED.search(html) else ZOOMED_OUT
 
 
+def container(query: Sequence[Token]) -> int:
+    """The screens on which a container query may hold: a container as wide as the window.
+
+    Nothing is known of named containers, of their styles and of what scrolls in them.
+    """
+    tokens = _significant(query)
+    if tokens and tokens[0].type == "ident" and not _is_word(tokens[0], "not"):
+        tokens = tokens[1:]
+    bits = 0
+    for bit, screen in _SCREENS:
+        if _holds(tokens, screen):
+            bits |= bit
+    return bits
+
+
 def supported(tokens: Sequence[Token]) -> bool:
     """Whether today's browsers pass an `@supports` condition; features count as supported."""
     return _condition(_significant(tokens), _is_feature_supported) is not False
@@ -160,13 +189,19 @@ def _query(tokens: list[Token], screen: _Screen) -> bool:
         negated, tokens = True, tokens[1:]
     if tokens and tokens[0].type == "ident" and not _is_word(tokens[0], "not"):
         holds = tokens[0].lower_value in ("all", "screen")
-        rest = tokens[2:] if len(tokens) > 1 and _is_word(tokens[1], "and") else tokens[1:]
-        if rest:
+        if len(tokens) > 1:
+            rest = tokens[2:]
+            if not _is_word(tokens[1], "and") or any(_is_word(token, "or") for token in rest):
+                return False
             condition = _condition(rest, lambda inner: _feature(inner, screen))
             if condition is None:
                 return False
             holds = holds and condition
         return holds is not negated
+    return _holds(tokens, screen)
+
+
+def _holds(tokens: list[Token], screen: _Screen) -> bool:
     return _condition(tokens, lambda inner: _feature(inner, screen)) is True
 
 
@@ -176,18 +211,23 @@ def _condition(
     """A tree of `not`, `and`, `or` and brackets; `None` is unknown and stays unknown."""
     if not tokens or depth > 20:
         return None
-    for word, decisive in (("or", True), ("and", False)):
-        if any(_is_word(token, word) for token in tokens):
-            parts: list[list[Token]] = [[]]
-            for token in tokens:
-                if _is_word(token, word):
-                    parts.append([])
-                else:
-                    parts[-1].append(token)
-            values = [_condition(part, feature, depth + 1) for part in parts]
-            if decisive in values:
-                return decisive
-            return None if None in values else not decisive
+    words = {word for word in ("and", "or") for token in tokens if _is_word(token, word)}
+    if len(words) > 1:
+        return None
+    for word in words:
+        parts: list[list[Token]] = [[]]
+        for token in tokens:
+            if _is_word(token, word):
+                parts.append([])
+            else:
+                parts[-1].append(token)
+        if any(part and _is_word(part[0], "not") for part in parts):
+            return None
+        decisive = word == "or"
+        values = [_condition(part, feature, depth + 1) for part in parts]
+        if decisive in values:
+            return decisive
+        return None if None in values else not decisive
     if _is_word(tokens[0], "not"):
         value = _condition(tokens[1:], feature, depth + 1)
         return None if value is None else not value
@@ -208,6 +248,8 @@ def _is_word(token: Token, word: str) -> bool:
 def _is_feature_supported(tokens: list[Token]) -> bool:
     """Prefixed features of engines that are gone, or that run on phones only, are not."""
     name = tokens[0].lower_value if tokens and tokens[0].type == "ident" else ""
+    if name == "display" and len(tokens) > 1:
+        return is_display(tokens[2:])
     return not name.startswith(("-ms-", "-moz-", "-o-", "-apple-", "-webkit-touch-callout"))
 
 
@@ -227,7 +269,7 @@ def _bare(token: Token, screen: _Screen) -> bool | None:
         return None
     number = screen.number(token.lower_value)
     if number is not None:
-        return number != 0
+        return number.value != 0
     word = screen.word(token.lower_value)
     return None if word is None else word not in _FALSE_WHEN_BARE
 
@@ -236,15 +278,12 @@ def _colon(left: list[Token], right: list[Token], screen: _Screen) -> bool | Non
     if len(left) != 1 or left[0].type != "ident":
         return None
     name = left[0].lower_value
-    for prefix, compare in (("min-", float.__ge__), ("max-", float.__le__)):
+    for prefix, sign in (("min-", ">="), ("max-", "<=")):
         bare = name.replace("-webkit-" + prefix, "-webkit-").removeprefix(prefix)
         if bare != name and prefix in name:
-            have, want = screen.number(bare), _number(right)
-            return None if have is None or want is None else compare(float(have), want)
-    have = screen.number(name)
-    if have is not None:
-        want = _number(right)
-        return None if want is None else have == want
+            return _compared(screen.number(bare), sign, _number(right, screen))
+    if screen.number(name) is not None:
+        return _compared(screen.number(name), "=", _number(right, screen))
     word = screen.word(name)
     if word is None or len(right) != 1 or right[0].type != "ident":
         return None
@@ -255,46 +294,125 @@ def _range(tokens: list[Token], screen: _Screen) -> bool | None:
     """`width >= 600px`, `600px < width`, `400px <= width <= 700px`."""
     sides: list[list[Token]] = [[]]
     signs: list[str] = []
+    last: Token | None = None
     for token in tokens:
         if token.type == "literal" and token.value in ("<", ">", "="):
-            if sides[-1] or not signs:
+            if last is None:
                 signs.append(token.value)
                 sides.append([])
-            else:
+            elif (token.source_line, token.source_column - 1) == (
+                last.source_line,
+                last.source_column,
+            ):
                 signs[-1] += token.value
+            else:
+                return None
+            last = token
         else:
             sides[-1].append(token)
-    values = [_side(side, screen) for side in sides]
-    if not signs or len(signs) > 2:
+            last = None
+    if not signs or len(signs) > 2 or (len(signs) == 2 and signs[0][0] != signs[1][0]):
         return None
-    holds = True
-    for left, sign, right in zip(values, signs, values[1:], strict=False):
-        if left is None or right is None or sign not in ("<", "<=", ">", ">=", "="):
-            return None
-        holds = holds and (
-            ("=" in sign and left == right)
-            or ("<" in sign and left < right)
-            or (">" in sign and left > right)
-        )
-    return holds
+    values = [_side(side, screen) for side in sides]
+    held = [
+        _compared(left, sign, right)
+        for left, sign, right in zip(values, signs, values[1:], strict=False)
+    ]
+    return None if None in held else all(held)
 
 
-def _side(tokens: list[Token], screen: _Screen) -> float | None:
+def _compared(left: _Number | None, sign: str, right: _Number | None) -> bool | None:
+    """Whether a comparison holds; `None` where a browser takes it for none."""
+    if left is None or right is None or sign not in ("<", "<=", ">", ">=", "="):
+        return None
+    if left.unit != right.unit and {left, right} & {_Number(0.0)} == set():
+        return None
+    return (
+        ("=" in sign and left.value == right.value)
+        or ("<" in sign and left.value < right.value)
+        or (">" in sign and left.value > right.value)
+    )
+
+
+def _side(tokens: list[Token], screen: _Screen) -> _Number | None:
     if len(tokens) == 1 and tokens[0].type == "ident":
         return screen.number(tokens[0].lower_value)
-    return _number(tokens)
+    return _number(tokens, screen)
 
 
-def _number(tokens: list[Token]) -> float | None:
+def _number(tokens: list[Token], screen: _Screen) -> _Number | None:
     if len(tokens) == 3 and tokens[1].type == "literal" and tokens[1].value == "/":
-        above, below = _number(tokens[:1]), _number(tokens[2:])
-        return above / below if above is not None and below else None
+        above, below = _number(tokens[:1], screen), _number(tokens[2:], screen)
+        if above is None or below is None or above.unit or below.unit or not below.value:
+            return None
+        return _Number(above.value / below.value)
     if len(tokens) != 1:
         return None
-    if tokens[0].type == "number":
-        return float(tokens[0].value)
-    if tokens[0].type == "dimension":
-        unit = tokens[0].lower_unit
-        factor = _PIXELS.get(unit) or _DOTS.get(unit)
-        return None if factor is None else float(tokens[0].value) * factor
+    token = tokens[0]
+    if token.type == "number":
+        return _Number(float(token.value))
+    if token.type == "dimension":
+        return _dimension(token, screen)
+    if token.type == "function" and token.lower_name == "calc":
+        return _sum(_significant(token.arguments), screen, 0)
     return None
+
+
+def _dimension(token: Token, screen: _Screen) -> _Number | None:
+    unit, value = token.lower_unit, float(token.value)
+    if unit in _PIXELS:
+        return _Number(value * _PIXELS[unit], "length")
+    if unit in _DOTS:
+        return _Number(value * _DOTS[unit], "dots")
+    shares = {"vw": screen.width, "vh": screen.height}
+    return _Number(value * shares[unit] / 100, "length") if unit in shares else None
+
+
+def _sum(tokens: list[Token], screen: _Screen, depth: int) -> _Number | None:
+    """What a `calc()` of lengths or numbers comes to."""
+    total: _Number | None = None
+    sign, term = "+", list[Token]()
+    for token in (*tokens, None):
+        ends = token is None or (token.type == "literal" and token.value in ("+", "-"))
+        if not ends:
+            term.append(token)
+            continue
+        value = _product(term, screen, depth)
+        if value is None:
+            return None
+        if total is None:
+            total = value
+        elif total.unit != value.unit:
+            return None
+        else:
+            more = value.value if sign == "+" else -value.value
+            total = _Number(total.value + more, total.unit)
+        if token is not None:
+            sign, term = token.value, []
+    return total
+
+
+def _product(tokens: list[Token], screen: _Screen, depth: int) -> _Number | None:
+    result: _Number | None = None
+    sign = "*"
+    for token in tokens:
+        if token.type == "literal" and token.value in ("*", "/"):
+            sign = token.value
+            continue
+        if token.type == "() block":
+            value = _sum(_significant(token.content), screen, depth + 1) if depth < 20 else None
+        else:
+            value = _number([token], screen)
+        if value is None:
+            return None
+        if result is None:
+            result = value
+        elif sign == "/":
+            if value.unit or not value.value:
+                return None
+            result = _Number(result.value / value.value, result.unit)
+        elif result.unit and value.unit:
+            return None
+        else:
+            result = _Number(result.value * value.value, result.unit or value.unit)
+    return result

@@ -34,14 +34,14 @@ _DISPLAY = {
     "table-row": "block",
     "table-cell": "block",
     "table-caption": "block",
-    "table-column": "block",
-    "table-column-group": "block",
+    # What stands in a column is never shown.
+    "table-column": "none",
+    "table-column-group": "none",
     "table-row-group": "block",
     "table-header-group": "block",
     "table-footer-group": "block",
     "flex": "flex",
     "grid": "flex",
-    "grid-lanes": "flex",
     # The children of an old-style box flow as in a block; it is there to clamp lines.
     "-webkit-box": "block",
     "-webkit-flex": "flex",
@@ -258,6 +258,11 @@ def ending(text: str) -> str:
     if text[-1] in " \t\n\r\f":
         return "space"
     return "letter" if text[-1].isalnum() else "sign"
+
+
+def is_display(words: Sequence[Token]) -> bool:
+    """Whether a browser knows such a `display`."""
+    return bool(_value("display", words))
 
 
 def _value(name: str, words: Sequence[Token]) -> str:

@@ -26,6 +26,7 @@ from exactquote.rendered.style_media import (
     EVERYWHERE,
     PHONE,
     ZOOMED_OUT,
+    container,
     media,
     supported,
     supported_import,
@@ -332,6 +333,11 @@ class _Reader:
             holds &= EVERYWHERE if supported(rule.prelude) else 0
         elif name == "layer":
             layer = self.open_layer(layer, tinycss2.serialize(rule.prelude).strip())
+        elif name == "container":
+            holds &= container(rule.prelude)
+        elif name == "starting-style":
+            # A browser looks for text while it holds.
+            pass
         elif name == "scope":
             self._scope(rule, where)
             return
