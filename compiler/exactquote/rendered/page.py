@@ -305,6 +305,8 @@ def read_page(
     walk = _Walk(styles, _ids(tree), inert, article_only)
     walk.turkic = _TURKIC.search(html) is not None
     walk.tree = tree
+    if "shadowrootmode" in html.lower():
+        walk.hosts = _hosts(tree)
     root = tree.root
     if root is not None:
         walk.go(root)
@@ -325,6 +327,26 @@ def read_page(
         items=_most_items(tree) if _NUMBERED.search(html) else 0,
         responsive=styles.responsive,
     )
+
+
+# Of other elements only custom ones can; WHATWG DOM, "valid shadow host name".
+_HOSTS = frozenset(
+    "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section"
+    " span".split()
+)
+
+
+def _hosts(tree: LexborHTMLParser) -> dict[int, int]:
+    """The template of each element that a page gives a shadow root, both by `mem_id`."""
+    hosts: dict[int, int] = {}
+    for node in tree.css("template[shadowrootmode]"):
+        mode = (node.attributes.get("shadowrootmode") or "").lower()
+        host = node.parent
+        if mode in ("open", "closed") and host is not None:
+            tag = host.tag or ""
+            if tag in _HOSTS or "-" in tag:
+                hosts.setdefault(host.mem_id, node.mem_id)
+    return hosts
 
 
 def _most_items(tree: LexborHTMLParser) -> int:
@@ -435,6 +457,8 @@ class _Walk:
         self._styles = styles
         self._ids = ids
         self._inert = inert
+        # The elements with a shadow root, by id, and the templates that are one.
+        self.hosts: dict[int, int] = {}
         self._article_only = article_only
         self._offset = 0
         self._pieces: list[str] = []
@@ -501,9 +525,10 @@ class _Walk:
         look = self._styles.looks.get(node.mem_id)
         identity = self._ids.get(node.mem_id)
         plain = look is None and identity is None and node.mem_id not in self._inert
+        plain = plain and node.mem_id not in self.hosts
         if plain and tag in _TRANSPARENT:
             return self._open_inline(self._mark_end() if tag == "sup" else None)
-        if tag == "template" and "shadowrootmode" in node.attributes:
+        if tag == "template" and node.parent and self.hosts.get(node.parent.mem_id) == node.mem_id:
             self._shadow(node)
             return _SKIP
         if tag in _NO_TEXT:
@@ -517,7 +542,8 @@ class _Walk:
         here = self._here = outer.copy()
         joint = _joint(tag, look)
         inert = node.mem_id in self._inert
-        if inert:
+        is_host = node.mem_id in self.hosts
+        if inert or is_host:
             joint = joint or "mixed"
         if here.kind is Kind.HIDDEN:
             joint = joint and "hidden"
@@ -559,6 +585,9 @@ class _Walk:
         if inert:
             # Shown, but Chromium and Firefox don't search it.
             kind = Kind.HIDDEN
+        if is_host:
+            # What it holds besides is shown in a slot, or not at all.
+            kind = max(kind, Kind.FOREIGN)
         if look is not None:
             here.invisible = look.hidden
             here.transformed = look.transformed
@@ -729,8 +758,6 @@ class _Walk:
     def _shadow(self, node: LexborNode) -> None:
         """Text of a declarative shadow root: WebKit doesn't show what it matched there."""
         self._cut("block")
-        # Until the host is left: what it holds besides is shown in a slot, or not at all.
-        self._here.kind = max(self._here.kind, Kind.FOREIGN)
         for fragment in node.template_fragments():
             self._text(fragment.text(separator=" "))
             self._cut("block")
