@@ -18,7 +18,7 @@ Token = Any
 """A tinycss2 node; the library carries no types."""
 
 Declared = Mapping[str, str]
-"""Property to normalised value; `clip` stands for all ways of clipping text to nothing."""
+"""Property to normalised value."""
 
 CSS_WIDE = frozenset({"initial", "inherit", "unset", "revert", "revert-layer"})
 
@@ -101,7 +101,8 @@ _SINGLE = {
     "visibility": _VISIBILITY,
     "content-visibility": _CONTENT_VISIBILITY,
 }
-_CLIPPING = {"clip", "clip-path", "-webkit-clip-path", "width", "height", "overflow"}
+_SIZES = frozenset({"width", "height", "max-width", "max-height"})
+_CLIPPING = frozenset({"clip", "clip-path", "overflow", "overflow-x", "overflow-y", *_SIZES})
 _ALL = (
     "display",
     "float",
@@ -111,16 +112,20 @@ _ALL = (
     "content-visibility",
     "text-transform",
     "clip",
+    "clip-path",
+    "overflow",
+    *sorted(_SIZES),
 )
 
 DECIDING = frozenset(
     {
         *_SINGLE,
         *("display", "white-space", "white-space-collapse", "text-transform", "content", "all"),
-        *("clip", "clip-path", "-webkit-clip-path", "overflow"),
+        *("clip", "clip-path", "-webkit-clip-path", "overflow", "overflow-x", "overflow-y"),
+        "max-height",
     }
 )
-"""Properties for whose sake a rule is kept; sizes count only beside one of them."""
+"""Properties for whose sake a rule is kept; other sizes count only beside one of them."""
 
 NOTHING: Declared = MappingProxyType({})
 
@@ -128,17 +133,19 @@ NOTHING: Declared = MappingProxyType({})
 def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
     """The normal and the important values that one declaration block sets."""
     values: tuple[dict[str, str], dict[str, str]] = ({}, {})
-    clipping: dict[str, list[Token]] = {}
-    clip_important = False
+    padded = False
     for declaration in declarations:
         name = declaration.lower_name
         words = [t for t in declaration.value if t.type not in ("whitespace", "comment")]
-        if name in _CLIPPING:
-            clipping[name] = words
-            clip_important = clip_important or (declaration.important and name in DECIDING)
-            continue
+        name = name.removeprefix("-webkit-") if name == "-webkit-clip-path" else name
         into = values[1 if declaration.important else 0]
-        if name == "all":
+        if name in _CLIPPING:
+            value = _clipping(name, words)
+            if value:
+                into["overflow" if name in ("overflow-x", "overflow-y") else name] = value
+        elif name.startswith("padding"):
+            padded = padded or any(word.type == "percentage" for word in words)
+        elif name == "all":
             value = _keyword(words)
             if value in CSS_WIDE:
                 into.update(dict.fromkeys(_ALL, value))
@@ -148,10 +155,10 @@ def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
             value = _value(name, words) or _variable(words)
             if value:
                 into["white-space" if name == "white-space-collapse" else name] = value
-    clip = _clip(clipping)
-    if clip:
-        values[1 if clip_important else 0]["clip"] = clip
     normal, important = values
+    if padded and normal.get("height") == "none":
+        # A box that keeps a shape for what is laid over it.
+        normal["height"] = "some"
     return normal or NOTHING, important or NOTHING
 
 
@@ -308,21 +315,32 @@ def _white_space(words: Sequence[Token]) -> str:
     return next((part for part in parts if part != "normal"), "normal")
 
 
-def _clip(block: Mapping[str, list[Token]]) -> str:
-    """What a block does to clipping: "clipped" for the screen-reader-only patterns, "clear"
-    where it undoes one, else "".
-    """
-    clip = block.get("clip", [])
-    path = block.get("clip-path") or block.get("-webkit-clip-path", [])
-    if _clips_rect(clip) or _clips_path(path):
-        return "clipped"
-    sizes = [_pixels(block.get(name, [])) for name in ("width", "height")]
-    overflow = _keyword(block.get("overflow", []))
-    if overflow in ("hidden", "clip") and all(size is not None and size <= 1 for size in sizes):
-        return "clipped"
-    if _keyword(clip) in ("auto", *CSS_WIDE) or _keyword(path) in ("none", *CSS_WIDE):
-        return "clear"
-    return ""
+def _clipping(name: str, words: Sequence[Token]) -> str:
+    """What a declaration does to text that is cut off, or ""."""
+    keyword = _keyword(words)
+    if keyword in CSS_WIDE:
+        return keyword
+    if name in ("clip", "clip-path"):
+        clips = _clips_rect(words) if name == "clip" else _clips_path(words)
+        return "clipped" if clips else "clear"
+    if name in _SIZES:
+        pixels = _pixels(words)
+        return "some" if pixels is None or pixels > 1 else "tiny" if pixels else "none"
+    names = {_keyword([word]) for word in words}
+    return "hidden" if names & {"hidden", "clip"} else "shown"
+
+
+def is_clipped(values: Mapping[str, str]) -> bool:
+    """Whether the values of an element cut off all its text, as is done for screen readers."""
+    if values.get("clip-path") == "clipped":
+        return True
+    if values.get("clip") == "clipped" and values.get("position") == "out":
+        return True
+    if values.get("overflow") != "hidden":
+        return False
+    sizes = {name: values.get(name, "some") for name in _SIZES}
+    small = {name.removeprefix("max-") for name, size in sizes.items() if size != "some"}
+    return "none" in sizes.values() or small == {"width", "height"}
 
 
 def _clips_rect(words: Sequence[Token]) -> bool:

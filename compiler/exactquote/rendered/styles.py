@@ -48,6 +48,7 @@ from exactquote.rendered.style_values import (
     declared,
     declared_of,
     ending,
+    is_clipped,
     resolved,
 )
 
@@ -191,7 +192,7 @@ def apply(tree: LexborHTMLParser, sheets: Sequence[Sheet], screen: int = DESKTOP
             values.get("visibility") == "hidden",
             values.get("white-space"),
             values.get("content-visibility"),
-            values.get("clip") == "clipped",
+            is_clipped(values),
             values.get("text-transform") == "changed",
             "first-letter" in values,
             _beside(values, "before", page.nodes[mem_id]),
@@ -413,6 +414,9 @@ _INITIAL = {
     "white-space": "normal",
     "content-visibility": "visible",
     "clip": "clear",
+    "clip-path": "clear",
+    "overflow": "shown",
+    **dict.fromkeys(("width", "height", "max-width", "max-height"), "some"),
     "text-transform": "none",
 }
 _PSEUDO_ELEMENTS = frozenset({"before", "after", "first-letter"})
