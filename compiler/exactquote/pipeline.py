@@ -58,7 +58,6 @@ from exactquote.passages import citable_spans, passages
 from exactquote.readers.controls import hidden_controls
 from exactquote.readers.sidecar import read_sidecar
 from exactquote.rendered.page import Page, read_page
-from exactquote.rendered.style_media import phone_for
 from exactquote.rendered.styles import Sheet, sheet
 from exactquote.settings import Settings
 
@@ -291,8 +290,7 @@ class _Run:
         """A page of another generator as a phone shows it."""
         article = articles[doc]
         sheets = self._sheets.of(article)
-        screen = phone_for(article.html)
-        return read_page(article.html, doc=doc, path=article.path, sheets=sheets, screen=screen)
+        return read_page(article.html, doc=doc, path=article.path, sheets=sheets, phone=True)
 
     def _written(
         self, articles: Mapping[str, Article], heard: list[Diagnostic]

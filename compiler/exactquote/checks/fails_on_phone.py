@@ -70,8 +70,10 @@ def _problem(phone: Page, span: Span, fragment: str) -> str:
     if lands(phone, directive, span):
         return ""
     runs = phone.runs[phone.run_at(span.start) : phone.run_at(span.end - 1) + 1]
-    if any(run.kind > Kind.CHROME for run in runs):
-        return "on a phone a style sheet hides the passage, so its link finds nothing"
+    hidden = [run.kind > Kind.CHROME for run in runs]
+    if any(hidden):
+        part = "the passage" if hidden[0] and hidden[-1] else "part of the passage"
+        return f"on a phone a style sheet hides {part}"
     found = land(phone, directive, "any")
     if found is not None and found.span != span:
         other = phone.quote(found.span.start, found.span.end)

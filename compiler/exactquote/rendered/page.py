@@ -32,7 +32,7 @@ from exactquote.rendered.generated import (
 )
 from exactquote.rendered.hazards import hazards
 from exactquote.rendered.scripted import parse
-from exactquote.rendered.style_media import DESKTOP
+from exactquote.rendered.style_media import DESKTOP, phone_for
 from exactquote.rendered.styles import BLOCK_TAGS, PRE_TAGS, Beside, Look, Sheet, Styles, apply
 
 # Between two runs in `Page.text`. An HTML parser never yields NUL, so no quote can hold it.
@@ -291,9 +291,9 @@ def read_page(
     language: str = "",
     sheets: Sequence[Sheet] = (),
     article_only: bool = False,
-    screen: int = DESKTOP,
+    phone: bool = False,
 ) -> Page:
-    """Parse a final page and cut its text into runs, as a `screen` of `style_media` shows it.
+    """Parse a final page and cut its text into runs, as a desktop or a phone shows it.
 
     `article_only` makes text outside `<article>` citable by nobody (it still counts where
     uniqueness is concerned): our own pages mark their documents that way.
@@ -301,6 +301,7 @@ def read_page(
     tree = parse(html)
     inert = {node.mem_id for node in tree.css("[inert]")}
     styled = bool(sheets) or _STYLED.search(html) is not None
+    screen = phone_for(_viewports(tree)) if phone else DESKTOP
     styles = apply(tree, sheets, screen) if styled else Styles({})
     walk = _Walk(styles, _ids(tree), inert, article_only)
     walk.turkic = _TURKIC.search(html) is not None
@@ -327,6 +328,15 @@ def read_page(
         items=_most_items(tree) if _NUMBERED.search(html) else 0,
         responsive=styles.responsive,
     )
+
+
+def _viewports(tree: LexborHTMLParser) -> list[str]:
+    """What a page says of its layout on phones."""
+    metas = tree.css("meta[name=viewport i], meta[name=handheldfriendly i]")
+    said = [(node.attributes.get("name") or "", node.attributes.get("content")) for node in metas]
+    views = [content or "" for name, content in said if name.lower() == "viewport"]
+    friendly = any(content == "true" for name, content in said if name.lower() != "viewport")
+    return views or ["width=device-width"] * friendly
 
 
 # Of other elements only custom ones can; WHATWG DOM, "valid shadow host name".

@@ -106,6 +106,8 @@ _WORDS = MappingProxyType(
     }
 )
 DESKTOP_WIDTH = 1280
+# Widths that a page may ask for: nearer to a phone's than to 980 pixels.
+_FITTED_MAX = 680
 PHONE_WIDTH, PHONE_HEIGHT = 390, 844
 """CSS pixels of the windows that a page is judged in."""
 _SCREENS = (
@@ -113,10 +115,6 @@ _SCREENS = (
     (PHONE, _Screen(PHONE_WIDTH, PHONE_HEIGHT, 3, touch=True)),
     # Phones lay out as on a wide window what has no <meta name=viewport>.
     (ZOOMED_OUT, _Screen(980, 2121, 3, touch=True)),
-)
-_FITTED = re.compile(
-    r"""<meta\b(?=[^>]*\bname\s*=\s*["']?viewport\b)[^>]*\b(?:device-width|initial-scale)""",
-    re.IGNORECASE,
 )
 
 
@@ -134,9 +132,26 @@ def media(query: str | Sequence[Token]) -> int:
     return bits
 
 
-def phone_for(html: str) -> int:
-    """The screen of a phone as a page gets it: `PHONE`, or `ZOOMED_OUT`."""
-    return PHONE if _FITTED.search(html) else ZOOMED_OUT
+def phone_for(viewports: Sequence[str]) -> int:
+    """The screen of a phone as a page gets it: `PHONE`, or `ZOOMED_OUT`.
+
+    `viewports` are the contents of its `<meta name=viewport>`, of which the last one counts;
+    CSS Viewport, section 3.
+    """
+    asked: dict[str, str] = {}
+    for one in viewports[-1:]:
+        for pair in re.split(r"[,;]", one.lower()):
+            name, _, value = pair.partition("=")
+            asked[name.strip()] = value.strip()
+    width = PHONE_WIDTH if asked.get("width") == "device-width" else _leading(asked.get("width"))
+    scale = _leading(asked.get("initial-scale"))
+    widths = [one for one in (width, scale and PHONE_WIDTH / scale) if one]
+    return PHONE if widths and max(widths) <= _FITTED_MAX else ZOOMED_OUT
+
+
+def _leading(text: str | None) -> float:
+    found = re.match(r"[0-9]*\.?[0-9]+", text or "")
+    return float(found[0]) if found else 0.0
 
 
 def container(query: Sequence[Token]) -> int:
