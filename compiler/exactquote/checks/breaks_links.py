@@ -50,8 +50,8 @@ def check(
     cited = [pages[doc] for doc in sorted({verdict.doc for verdict in verdicts if verdict.bound})]
     loaded: dict[str, int] = {}
     for page in cited:
-        for hazard in page.hazards:
-            yield fault("EQ036", Place(page.path), hazard, _CURE)
+        for hazard, line in page.hazards:
+            yield fault("EQ036", Place(page.path, line), hazard, _CURE)
         for script in dict.fromkeys(linked_scripts(page.html, page.path, files)):
             loaded[script] = loaded.get(script, 0) + 1
     for script, count in sorted(loaded.items()):

@@ -6,6 +6,7 @@ scroll position, looked for in inline scripts and event handlers, and in script 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 
@@ -22,15 +23,20 @@ _ACTIVE = re.compile(
 _ON_LOAD = frozenset({"onload", "onpageshow", "onerror", "onhashchange", "onpopstate", "onscroll"})
 _HANDLER = re.compile(r"[\s/\"']on[a-z]+\s*=", re.IGNORECASE)
 # After the seconds, the address of another page: without one the same page is loaded again.
-_ELSEWHERE = re.compile(r"[;,]\s*[^\s;,]")
+_ELSEWHERE = re.compile(r"[\d.]\s*[;,\s]\s*[^\s;,\d.]")
 # An import that the browser follows at once; `import()` waits for a reason.
 _IMPORT = re.compile(r"""\b(?:from|import)\s*["']((?:\.{0,2}/)[^"'\s]+)["']""")
-# Of any other type a script is data, which runs nothing.
 _IMPORTED = re.compile(r"""\b(?:from|import)\s*\(?\s*["']([^"'\s]+)["']""")
-_CODE = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma)script", re.IGNORECASE)
+# Of any other type a script is data, which runs nothing; WHATWG MIME Sniffing, section 4.6.
+_CODE = re.compile(
+    r"|module|(?:text|application)/(?:x-)?(?:java|ecma)script"
+    r"|text/(?:javascript1\.[0-5]|jscript|livescript)",
+    re.IGNORECASE,
+)
 _TEXT = (
     re.compile(
-        r"\.(?:innerHTML|outerHTML)\s*=|\.(?:replaceChildren|replaceWith)\(|document\.write"
+        r"(?:\.|\[[\"'`])(?:innerHTML|outerHTML)(?:[\"'`]\])?\s*\+?=(?!=)"
+        r"|\.(?:replaceChildren|replaceWith|insertAdjacentHTML)\(|document\.write"
     ),
     "a script puts in or replaces text of the page, which loses the highlight",
 )
@@ -41,7 +47,8 @@ _CALLS = (
     ),
     (
         re.compile(
-            r"\b(?:window\.)?scroll(?:To|By)?(?:[\"'`]\s*\]\s*)?\(|\.scrollIntoView\(|\blocation\.hash\s*=(?!=)"
+            r"\b(?:window\.)?scroll(?:To|By)?(?:[\"'`]\s*\]\s*)?\(|\.scrollIntoView(?:\?\.)?\("
+            r"|\blocation(?:\.hash|\[[\"'`]hash[\"'`]\])\s*=(?!=)"
             # A part of an object, as in `this.log.scrollTop`, is a box that scrolls by itself,
             # unless it is one of the elements that scroll the page.
             r"|(?:(?<![\w$.])[\w$]+|[)\]!]|\.\s*(?:body|documentElement|scrollingElement))"
@@ -57,7 +64,12 @@ _CALLS = (
         "a script hides the page at first, and Firefox finds no text on it then",
     ),
     (
-        re.compile(r"\blocation\.(?:replace|assign)\(|\blocation(?:\.href)?\s*=[^=]"),
+        re.compile(
+            r"\blocation\.(?:replace|assign)\(|\blocation(?:\.href|\[[\"'`]href[\"'`]\])\s*=(?!=)"
+            # Other things have a location, too.
+            r"|(?:(?<![\w$.])|\b(?:window|document|self|top|parent|globalThis)\s*\.\s*)"
+            r"location\s*=(?!=)"
+        ),
         "a script leads to another address, which drops the text to find",
     ),
     (
@@ -76,33 +88,42 @@ _ROUTER = re.compile(
     r"|\bswup(?:@|/|\.)|\binstantclick\b|\bjquery[.-]pjax\b|\bpjax(?:@|/|\.)|\bflamethrower-router\b",
     re.IGNORECASE,
 )
+_LEADS_ON = "the page leads on by itself, which drops the text to find"
+_TAKEN_OVER = (
+    "a router takes over clicks on links between pages, and the browser then looks for no text"
+)
 _INSTANT = re.compile(r"\"navigation\.instant\"")
 
 
-def hazards(html: str) -> tuple[str, ...]:
-    """Each kind of hazard once, in words; empty for a page that leaves its links alone."""
+def hazards(html: str) -> tuple[tuple[str, int], ...]:
+    """Each kind of hazard once, in words, with the line that it is first met in.
+
+    Empty for a page that leaves its links alone.
+    """
     if not _ACTIVE.search(html):
         return ()
     tree = parse(html)
-    code = "\n".join(_scripts(tree))
-    later = ""
-    if _HANDLER.search(html):
-        handlers = tuple(_handlers(tree))
-        code = "\n".join((code, *(text for name, text in handlers if name in _ON_LOAD)))
-        later = "\n".join(text for name, text in handlers if name not in _ON_LOAD)
-    found = [words for call, words in (_TEXT, *_CALLS) if call.search(code)]
+    found: dict[str, int] = {}
+    handlers = tuple(_handlers(tree)) if _HANDLER.search(html) else ()
+    at_once = [*_scripts(tree), *(text for name, text in handlers if name in _ON_LOAD)]
     # A link that only sets the address, when clicked, is one that no browser follows.
-    call, words = _CALLS[0]
-    if call.search(later) and words not in found:
-        found.append(words)
-    if any(map(_leads_on, tree.css("meta[http-equiv]"))):
-        found.append("the page leads on by itself, which drops the text to find")
+    later = [text for name, text in handlers if name not in _ON_LOAD]
+    for codes, calls in ((at_once, (_TEXT, *_CALLS)), (later, _CALLS[:1])):
+        for code, (call, words) in itertools.product(codes, calls):
+            if words not in found and (at := call.search(code)):
+                found[words] = _line(html, code, at.start())
+    for meta in filter(_leads_on, tree.css("meta[http-equiv]")):
+        content = meta.attributes.get("content") or ""
+        found.setdefault(_LEADS_ON, _line(html, content, 0))
     if _has_router(tree):
-        found.append(
-            "a router takes over clicks on links between pages, and the browser then looks for"
-            " no text"
-        )
-    return tuple(found)
+        found[_TAKEN_OVER] = 1
+    return tuple(found.items())
+
+
+def _line(html: str, text: str, at: int) -> int:
+    """The line of a page that an offset of a script or an attribute in it stands in."""
+    start = html.find(text)
+    return html.count("\n", 0, start + at) + 1 if start >= 0 else 1
 
 
 def _has_router(tree: LexborHTMLParser) -> bool:

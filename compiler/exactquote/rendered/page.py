@@ -230,8 +230,8 @@ class Page:
         return "letters" in self.marks or _LETTERED.search(self.html) is not None
 
     @cached_property
-    def hazards(self) -> tuple[str, ...]:
-        """What scripts of the page do against links into it, in words."""
+    def hazards(self) -> tuple[tuple[str, int], ...]:
+        """What scripts of the page do against links into it, in words, and in which line."""
         return hazards(self.html)
 
     @cached_property
