@@ -181,7 +181,8 @@ def _shape_faults(
         here = (*key, name)
         wanted = fields.get(name)
         if wanted is None:
-            yield here, f"unknown key {_shown(here)}{_suggestion(name, fields)}"
+            moved = _top_suggestion(name) if key else ""
+            yield here, f"unknown key {_shown(here)}{moved or _suggestion(name, fields)}"
         elif isinstance(wanted, type) and issubclass(wanted, msgspec.Struct):
             if isinstance(value, dict):
                 yield from _shape_faults(value, wanted, here)
@@ -196,7 +197,10 @@ def _shape_faults(
                     yield here, f"{_shown(here)} has {_sort(item)}; each entry must be a table"
         elif get_origin(wanted) is dict and isinstance(value, dict):
             for inner, item in value.items():
-                yield from _type_faults(item, get_args(wanted)[1], (*here, inner))
+                if moved := _top_suggestion(inner):
+                    yield (*here, inner), f"unknown key {_shown((*here, inner))}{moved}"
+                else:
+                    yield from _type_faults(item, get_args(wanted)[1], (*here, inner))
         else:
             yield from _type_faults(value, wanted, here)
 
@@ -364,6 +368,12 @@ def _suggestion(name: str, known: Mapping[str, object]) -> str:
     if near:
         return f"; did you mean {near[0]}?"
     return f"; known are {', '.join(sorted(known))}"
+
+
+def _top_suggestion(name: str) -> str:
+    """What to do with a key of the file's top that stands in a table, "" for any other."""
+    top = {field.encode_name for field in msgspec.structs.fields(Settings)}
+    return f"; {name} stands before the first [table]" if name in top else ""
 
 
 def _code_suggestion(code: str) -> str:

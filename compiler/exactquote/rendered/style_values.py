@@ -122,7 +122,7 @@ DECIDING = frozenset(
         *_SINGLE,
         *("display", "white-space", "white-space-collapse", "text-transform", "content", "all"),
         *("clip", "clip-path", "-webkit-clip-path", "overflow", "overflow-x", "overflow-y"),
-        "max-height",
+        *("max-height", "interactivity"),
     }
 )
 """Properties for whose sake a rule is kept; other sizes count only beside one of them."""
@@ -149,6 +149,10 @@ def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
             value = _keyword(words)
             if value in CSS_WIDE:
                 into.update(dict.fromkeys(_ALL, value))
+        elif name == "interactivity":
+            # Text that can't be acted upon isn't searched, either.
+            inert = {"inert": "hidden", "auto": "visible"}.get(_keyword(words), "")
+            into.update({"content-visibility": inert} if inert else {})
         elif name == "content":
             into["content"] = "replaced" if _is_picture(words[:1]) else "none"
         elif name in DECIDING:
