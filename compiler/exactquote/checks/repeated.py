@@ -7,6 +7,7 @@ import re
 from exactquote.checks.pins import subject
 from exactquote.checks.site import Site, shown
 from exactquote.codes import fault
+from exactquote.deeplink.generate import NoLink, deep_link
 from exactquote.model import Diagnostic, Related, Span, Written
 from exactquote.rendered.edges import inside_word
 from exactquote.rendered.find import Occurrence, find
@@ -31,14 +32,17 @@ def check(
     for number, place in numbered:
         longer = extension(page, place, every)
         if longer is None:
-            cures.append(f"occurrence = {number}")
+            pinned = deep_link(page, Span(place.start, place.end))
+            # Of a range this is its start alone, whose end makes the link another one.
+            if written.quote_end or not isinstance(pinned, NoLink):
+                cures.append(f"occurrence = {number}")
         else:
             cures.append(f"{shown(page.quote(longer.start, longer.end), 400)} occurs once")
     return fault(
         "EQ004",
         written.place,
         f"{subject(written)} occurs {len(found)} times on the page of {page.doc}",
-        "; or ".join(dict.fromkeys(cures)),
+        "; or ".join(dict.fromkeys(cures)) or "make one of the places different",
         tuple(
             Related(site.locate(page, Span(place.start, place.end)), f"occurrence {number}")
             for number, place in numbered
