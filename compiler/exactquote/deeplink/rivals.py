@@ -34,11 +34,12 @@ class Rivals:
         """`bare` has no context; its `end`, if any, is looked for behind each place."""
         self._view = view(page, "any")
         self._copies = _copies(page, bare.start)
-        self._number = self._copies.numbers.get(span.start, len(self._copies.places))
+        # Several offsets of a page, at signs that nobody sees, may be one of the view.
+        at = self._view.from_page(span.start)
+        self._number = self._copies.numbers.get(at, len(self._copies.places))
         places = self._copies.places[: self._number + 1]
         if bare.end:
             places = _ended(self._view, bare, places)
-        at = self._view.from_page(span.start)
         self.target: tuple[int, int] | None = None
         if places and places[-1][0] == at and self._view.to_page_end(places[-1][1]) == span.end:
             self.target = places[-1]
@@ -116,7 +117,7 @@ class Rivals:
 class _Copies:
     """The places of one text on a page, in order, found once for all links to any of them.
 
-    `numbers` are by the offset in the page. What a place shares with one before it is counted
+    `numbers` are by the offset in the view. What a place shares with one before it is counted
     up to `_SHARED_MAX`.
     """
 
@@ -142,7 +143,7 @@ def _copies(page: Page, text: str) -> _Copies:
             after.append(folded[begin : begin + _SHARED_MAX])
         known[text] = _Copies(
             places,
-            {seen.to_page(start): number for number, (start, _) in enumerate(places)},
+            {start: number for number, (start, _) in enumerate(places)},
             tuple(_most_shared(before)),
             tuple(_most_shared(after)),
         )
