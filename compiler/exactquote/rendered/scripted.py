@@ -9,9 +9,9 @@ from selectolax.lexbor import LexborHTMLParser
 # Lexbor reads `<noscript>` as a browser without scripts. What stands in it is text then that
 # nobody sees, whatever it looks like; of what is raw text itself, no tag is one.
 _UNSCRIPTED = re.compile(
-    r"<!--.*?-->"
-    r"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^>]*>.*?</\1\s*>"
-    r"|(?P<tag><noscript\b[^>]*>)(?P<inside>.*?)(?=</noscript[\s/>])",
+    r"<!--(?:-?>|.*?(?:--!?>|\Z))"
+    r"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^>]{0,2000}>.*?(?:</\1[\s/>]|\Z)"
+    r"|(?P<tag><noscript\b[^>]{0,2000}>)(?P<inside>.*?)(?=</noscript[\s/>]|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _NOSCRIPT = re.compile("<noscript", re.IGNORECASE)
