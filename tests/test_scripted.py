@@ -21,6 +21,13 @@ PAGES = {
         "bc",
     ),
     "in a field": ("<textarea><noscript></textarea>b<p></noscript>c", "<noscript>bc"),
+    "the name in an attribute": ("<p title='<noscript>'>a</p><p>b</p>", "ab"),
+    "an attribute with a bracket": ("<noscript data-a='x>y'>N</noscript><p>b</p>", "b"),
+    "another tag that begins so": (
+        "<noscript-note>a</noscript-note><title-bar>b</title-bar>c",
+        "abc",
+    ),
+    "a comment in an attribute": ("<a title='<!--'>q</a><noscript>x</noscript>b", "qb"),
     "never closed": ("a<noscript>x<p>y", "a"),
 }
 

@@ -17,15 +17,18 @@ _SPACE = " \t\n\r\f"
 class Base:
     """What the references of a page, or of a sheet, are relative to.
 
-    `host` is the one that the page says it is served from, "" where it says none.
+    `host` is the one that the page says it is served from, "" where it says none. `below` is the
+    path that was taken off to find the file itself, and `stated` says that the page names a base.
     """
 
     url: str
     host: str = ""
+    below: str = ""
+    stated: bool = False
 
     def of(self, found: Found) -> Base:
         """The base of the references that stand in a file."""
-        return replace(self, url=found.url)
+        return replace(self, url=found.url, below=found.below)
 
     def resolved(self, href: str | None) -> str | None:
         """The URL of a reference on this site; None for another host's, or one that is none."""
@@ -42,11 +45,15 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file of the site: its URL, against which its own references count, its path and bytes."""
+    """A file of the site: its URL, against which its own references count, its path and bytes.
+
+    `below` is the path that the site is served below, as far as it was needed to find the file.
+    """
 
     url: str
     path: str
     data: bytes
+    below: str = ""
 
 
 def base_of(tree: LexborHTMLParser, path: str) -> Base:
@@ -60,7 +67,7 @@ def base_of(tree: LexborHTMLParser, path: str) -> Base:
     # What a page takes for its own place is where it is served from.
     href = base.attributes.get("href") or ""
     host = _host(href) or host
-    return Base(Base(here, host).resolved(href) or here, host)
+    return Base(Base(here, host).resolved(href) or here, host, stated=True)
 
 
 def find_file(base: Base, href: str | None, files: Mapping[str, bytes]) -> Found | None:
@@ -70,13 +77,21 @@ def find_file(base: Base, href: str | None, files: Mapping[str, bytes]) -> Found
     site is served below a path, as project pages are, that path is taken off.
     """
     url = base.resolved(href)
-    if url is None:
+    if url is None or href is None or href.strip(_SPACE)[:1] in ("", "#", "?"):
         return None
-    steps = unquote(urlsplit(url).path).lstrip("/").split("/")
-    for start in range(len(steps)):
-        path = "/".join(steps[start:])
-        if path in files:
-            return Found(url, path, files[path])
+    path = unquote(urlsplit(url).path).lstrip("/")
+    for below in ("", base.below):
+        if path.startswith(below) and path.removeprefix(below) in files:
+            return Found(url, path.removeprefix(below), files[path.removeprefix(below)], below)
+    whole = href.strip(_SPACE).replace("\\", "/")
+    if not (base.stated or whole.startswith("/") or ":" in whole.partition("/")[0]):
+        # A reference from where the page itself lies leads where it says.
+        return None
+    steps = path.split("/")
+    for start in range(1, len(steps)):
+        rest = "/".join(steps[start:])
+        if rest in files:
+            return Found(url, rest, files[rest], path.removesuffix(rest))
     return None
 
 

@@ -11,13 +11,16 @@ from tinycss2.bytes import decode_stylesheet_bytes  # type: ignore[import-untype
 
 from exactquote.rendered.hrefs import Base, Found, base_of, find_file
 from exactquote.rendered.scripted import parse
+from exactquote.rendered.style_media import media as holds_on
 from exactquote.rendered.styles import sheet
 
 _STYLED = re.compile("<(?:style|link)", re.IGNORECASE)
 _IMPORTS_DEEP_MAX = 20
 # Sheets that are fetched without holding up the page take effect as they are loaded.
-_THEN_FOR = re.compile(r"\bmedia\s*=\s*[\"'`]([^\"'`]*)", re.IGNORECASE)
-_THEN_SHEET = re.compile(r"\brel\s*=\s*[\"'`]stylesheet", re.IGNORECASE)
+_THEN_FOR = re.compile(
+    r"\bmedia[\"'`]?\s*[=,]\s*[\"'`]([^\"'`]*)|removeAttribute\([\"'`]media\b", re.IGNORECASE
+)
+_THEN_SHEET = re.compile(r"\brel[\"'`]?\s*[=,]\s*[\"'`]stylesheet", re.IGNORECASE)
 
 
 class Linked(NamedTuple):
@@ -61,8 +64,14 @@ def unread_styles(html: str, path: str, files: Mapping[str, bytes]) -> tuple[str
         return ()
     tree = parse(html)
     base = base_of(tree, path)
-    hrefs = [node.attributes.get("href") or "" for node, _ in _sheets(tree) if node.tag == "link"]
-    local = [href for href in hrefs if href.strip() and base.resolved(href) is not None]
+    hrefs = [
+        node.attributes.get("href") or ""
+        for node, media in _sheets(tree)
+        # What is for paper or the dark hides nothing from who follows a link.
+        if node.tag == "link" and holds_on(media)
+    ]
+    empty = ("", "#", "?")
+    local = [h for h in hrefs if h.strip()[:1] not in empty and base.resolved(h) is not None]
     return tuple(href for href in dict.fromkeys(local) if find_file(base, href, files) is None)
 
 
@@ -80,7 +89,7 @@ def _sheets(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
         if title and title != preferred:
             continue
         then = _THEN_FOR.search(onload)
-        yield node, then[1] if then else attributes.get("media") or ""
+        yield node, (then[1] or "") if then else attributes.get("media") or ""
 
 
 def _applies(node: LexborNode, onload: str) -> bool:

@@ -916,6 +916,8 @@ def _joint(tag: str, look: Look | None) -> str:
         return "styled"
     if look.hidden:
         return natural or "invisible"
+    if look.clipped:
+        return natural or "mixed"
     return natural
 
 

@@ -8,10 +8,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 # Lexbor reads `<noscript>` as a browser without scripts. What stands in it is text then that
 # nobody sees, whatever it looks like; of what is raw text itself, no tag is one.
+_REST = r"""(?=[\s/>])(?:[^<>"']++|"[^"]{0,20000}+"|'[^']{0,20000}+')*+>"""
 _UNSCRIPTED = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))"
-    r"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^>]{0,2000}>.*?(?:</\1[\s/>]|\Z)"
-    r"|(?P<tag><noscript\b[^>]{0,2000}>)(?P<inside>.*?)(?=</noscript[\s/>]|\Z)",
+    rf"|<(script|style|textarea|title|xmp|iframe|noembed|noframes){_REST}.*?(?:</\1[\s/>]|\Z)"
+    rf"|(?P<tag><noscript{_REST})(?P<inside>.*?)(?=</noscript[\s/>]|\Z)"
+    # What stands in the attributes of any other tag is no tag.
+    rf"|</?[a-z][^\s/<>]*+{_REST}",
     re.IGNORECASE | re.DOTALL,
 )
 _NOSCRIPT = re.compile("<noscript", re.IGNORECASE)
@@ -23,4 +26,4 @@ def parse(html: str) -> LexborHTMLParser:
 
 
 def _emptied(found: re.Match[str]) -> str:
-    return found["tag"] if found["inside"] else found[0]
+    return found["tag"] or found[0]

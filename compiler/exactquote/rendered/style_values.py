@@ -8,6 +8,7 @@ so an older fallback before it stands.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -101,7 +102,7 @@ _SINGLE = {
     "visibility": _VISIBILITY,
     "content-visibility": _CONTENT_VISIBILITY,
 }
-_SIZES = frozenset({"width", "height", "max-width", "max-height"})
+_SIZES = frozenset({"width", "height"})
 _CLIPPING = frozenset({"clip", "clip-path", "overflow", "overflow-x", "overflow-y", *_SIZES})
 _ALL = (
     "display",
@@ -122,7 +123,7 @@ DECIDING = frozenset(
         *_SINGLE,
         *("display", "white-space", "white-space-collapse", "text-transform", "content", "all"),
         *("clip", "clip-path", "-webkit-clip-path", "overflow", "overflow-x", "overflow-y"),
-        *("max-height", "interactivity"),
+        "interactivity",
     }
 )
 """Properties for whose sake a rule is kept; other sizes count only beside one of them."""
@@ -133,7 +134,6 @@ NOTHING: Declared = MappingProxyType({})
 def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
     """The normal and the important values that one declaration block sets."""
     values: tuple[dict[str, str], dict[str, str]] = ({}, {})
-    padded = False
     for declaration in declarations:
         name = declaration.lower_name
         words = [t for t in declaration.value if t.type not in ("whitespace", "comment")]
@@ -143,8 +143,6 @@ def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
             value = _clipping(name, words)
             if value:
                 into["overflow" if name in ("overflow-x", "overflow-y") else name] = value
-        elif name.startswith("padding"):
-            padded = padded or any(word.type == "percentage" for word in words)
         elif name == "all":
             value = _keyword(words)
             if value in CSS_WIDE:
@@ -160,9 +158,6 @@ def declared(declarations: Iterable[Token]) -> tuple[Declared, Declared]:
             if value:
                 into["white-space" if name == "white-space-collapse" else name] = value
     normal, important = values
-    if padded and normal.get("height") == "none":
-        # A box that keeps a shape for what is laid over it.
-        normal["height"] = "some"
     return normal or NOTHING, important or NOTHING
 
 
@@ -329,7 +324,7 @@ def _clipping(name: str, words: Sequence[Token]) -> str:
         return "clipped" if clips else "clear"
     if name in _SIZES:
         pixels = _pixels(words)
-        return "some" if pixels is None or pixels > 1 else "tiny" if pixels else "none"
+        return "some" if pixels is None or pixels > 1 else "tiny"
     names = {_keyword([word]) for word in words}
     return "hidden" if names & {"hidden", "clip"} else "shown"
 
@@ -342,9 +337,8 @@ def is_clipped(values: Mapping[str, str]) -> bool:
         return True
     if values.get("overflow") != "hidden":
         return False
-    sizes = {name: values.get(name, "some") for name in _SIZES}
-    small = {name.removeprefix("max-") for name, size in sizes.items() if size != "some"}
-    return "none" in sizes.values() or small == {"width", "height"}
+    # Of no height alone are also boxes that something else gives their height.
+    return all(values.get(name) == "tiny" for name in _SIZES)
 
 
 def _clips_rect(words: Sequence[Token]) -> bool:
@@ -361,7 +355,14 @@ def _clips_path(words: Sequence[Token]) -> bool:
     if len(words) != 1 or words[0].type != "function":
         return False
     kinds = ("number", "dimension", "percentage")
-    sizes = [t for t in words[0].arguments if t.type in kinds]
+    # Behind these words stand places and rounded corners.
+    sizes = [
+        token
+        for token in itertools.takewhile(
+            lambda token: _keyword([token]) not in ("at", "round"), words[0].arguments
+        )
+        if token.type in kinds
+    ]
     if words[0].lower_name == "inset" and 1 <= len(sizes) <= 4:
         top, right, bottom, left = (sizes + sizes[:1] * 3 if len(sizes) == 1 else sizes * 2)[:4]
         if len(sizes) == 3:

@@ -416,7 +416,8 @@ _INITIAL = {
     "clip": "clear",
     "clip-path": "clear",
     "overflow": "shown",
-    **dict.fromkeys(("width", "height", "max-width", "max-height"), "some"),
+    "width": "some",
+    "height": "some",
     "text-transform": "none",
 }
 _PSEUDO_ELEMENTS = frozenset({"before", "after", "first-letter"})
