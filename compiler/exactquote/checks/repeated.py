@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from exactquote.checks.pins import subject
 from exactquote.checks.site import Site, shown
@@ -58,17 +59,19 @@ def extension(page: Page, place: Occurrence, others: tuple[Occurrence, ...]) -> 
     run = page.runs[page.run_at(place.start)]
     rivals = [other for other in others if other.start != place.start]
     text = _lowered(page)
-    right = [place.end + _same(text, place.end, other.end, 1) for other in rivals]
-    left = [place.start - _same(text, place.start, other.start, -1) for other in rivals]
+    right = left = 0
+    for other in rivals:
+        right = _shared_on(text, place.end, other.end, run.end - place.end, right)
+        left = _shared_back(text, place.start, other.start, place.start - run.start, left)
     ends = [
         at
         for at in _edges(page, place.end, run.end)
-        if at > max(right, default=0) and not text[at - 1].isspace()
+        if at > place.end + right and not text[at - 1].isspace()
     ]
     starts = [
         at
         for at in _edges(page, run.start, place.start)
-        if at < min(left, default=0) and not text[at].isspace()
+        if at < place.start - left and not text[at].isspace()
     ]
     spans = [Span(place.start, end) for end in ends[:1]]
     spans += [Span(start, place.end) for start in starts[-1:]]
@@ -82,13 +85,27 @@ def _lowered(page: Page) -> str:
     return lower if len(lower) == len(page.text) else page.text
 
 
-def _same(text: str, at: int, other: int, step: int) -> int:
-    """How many characters from two offsets on, in one direction, are the same."""
-    count = 0
-    at, other = (at, other) if step > 0 else (at - 1, other - 1)
-    while 0 <= other < len(text) and 0 <= at < len(text) and text[at] == text[other]:
-        at, other, count = at + step, other + step, count + 1
-    return count
+def _shared_on(text: str, at: int, other: int, most: int, least: int) -> int:
+    """How many characters behind two offsets are the same, up to `most`; or `least`, if more."""
+    return _longest(
+        min(most, len(text) - other), least, lambda n: text[at : at + n] == text[other : other + n]
+    )
+
+
+def _shared_back(text: str, at: int, other: int, most: int, least: int) -> int:
+    """The same of what stands before two offsets."""
+    return _longest(min(most, other), least, lambda n: text[at - n : at] == text[other - n : other])
+
+
+def _longest(most: int, least: int, same: Callable[[int], bool]) -> int:
+    """The largest number from `least` to `most` for which `same` holds, as for all below it."""
+    if least >= most or not same(least + 1):
+        return least
+    low, high = least + 1, most + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if same(middle) else (low, middle)
+    return low
 
 
 def _edges(page: Page, start: int, end: int) -> list[int]:

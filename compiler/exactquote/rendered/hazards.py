@@ -42,12 +42,19 @@ _TEXT = (
 )
 _CALLS = (
     (
-        re.compile(r"history\s*(?:\?\s*)?(?:\.|\[\s*[\"'`])\s*(?:push|replace)State\b"),
+        re.compile(
+            r"history\s*(?:\?\s*)?(?:\.|\[\s*[\"'`])\s*(?:push|replace)State\b"
+            r"(?:[\"'`]\s*\])?\s*(?:(?:\?\.\s*)?\(|\.\s*(?:call|apply)\()"
+        ),
         "a script changes the address, which makes Firefox forget the text to find",
     ),
     (
         re.compile(
-            r"\b(?:window\.)?scroll(?:To|By)?(?:[\"'`]\s*\]\s*)?\(|\.scrollIntoView(?:\?\.)?\("
+            r"\bscroll(?:To|By)(?:[\"'`]\s*\]\s*)?\("
+            # Of other things it adds a listener, or is a method of their own.
+            r"|(?:(?<![\w$.])(?<!function )|\bwindow\s*\.\s*)scroll(?:[\"'`]\s*\]\s*)?\("
+            r"(?!\s*(?:function|async)\b)"
+            r"|\.scrollIntoView(?:\?\.)?\("
             r"|\blocation(?:\.hash|\[[\"'`]hash[\"'`]\])\s*=(?!=)"
             # A part of an object, as in `this.log.scrollTop`, is a box that scrolls by itself,
             # unless it is one of the elements that scroll the page.
@@ -67,8 +74,8 @@ _CALLS = (
         re.compile(
             r"\blocation\.(?:replace|assign)\(|\blocation(?:\.href|\[[\"'`]href[\"'`]\])\s*=(?!=)"
             # Other things have a location, too.
-            r"|(?:(?<![\w$.])|\b(?:window|document|self|top|parent|globalThis)\s*\.\s*)"
-            r"location\s*=(?!=)"
+            r"|(?:(?:^|[;{})?:&|\n])\s*|\b(?:window|document|self|top|parent|globalThis)\s*\.\s*)"
+            r"location\s*=(?![=>])"
         ),
         "a script leads to another address, which drops the text to find",
     ),
@@ -84,8 +91,11 @@ _ROUTERS = (
 )
 # Libraries that are such a router as soon as they are loaded, from wherever that is.
 _ROUTER = re.compile(
-    r"@hotwired/turbo\b|\bturbolinks\b|\bturbo\.(?:es\d+\b|min\b|js\b)|\bbarba(?:\.|@|/|js\b)"
-    r"|\bswup(?:@|/|\.)|\binstantclick\b|\bjquery[.-]pjax\b|\bpjax(?:@|/|\.)|\bflamethrower-router\b",
+    r"@hotwired/turbo\b|@barba/|@swup/|@unpoly\b"
+    r"|(?<![\w.-])(?:turbo|turbolinks|barba|swup|instantclick|pjax|jquery\.pjax|flamethrower-router)"
+    # A version or a hash, what it is made for, and that it is small.
+    r"(?:@[\w.]+(?=$|[/?])|(?:-(?:\d[\w.]*|[0-9a-f]{6,}))?(?:[.-](?:es\d+[\w-]*|umd|modern|esm|min))*"
+    r"\.m?js\b)",
     re.IGNORECASE,
 )
 _LEADS_ON = "the page leads on by itself, which drops the text to find"
