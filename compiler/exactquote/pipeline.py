@@ -211,7 +211,7 @@ class _Run:
             heard.extend(charset.check(verdicts, self._documents))
             heard.extend(unread_sheet.check(verdicts, pages, self._corpus.assets))
             on_phone = partial(self._on_phone, articles)
-            heard.extend(fails_on_phone.check(verdicts, pages, on_phone))
+            heard.extend(fails_on_phone.check(verdicts, pages, on_phone, site.locate))
         bound = sum(verdict.bound for verdict in verdicts)
         counts = Counts(len(self._documents), citable, len(verdicts), bound, len(verdicts) - bound)
         told = self._severities(heard)

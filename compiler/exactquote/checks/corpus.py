@@ -20,8 +20,8 @@ def nothing_checked(documents: int, citations: int, site: Site) -> Iterator[Diag
         "EQ016",
         Place("."),
         f"nothing was checked: there are no {what}",
-        "add some, point the command at the right folder (the corpus, not what was built from it),"
-        " or set allow_empty = true",
+        "add some, point the command at the right folder (a corpus, or pages of another generator"
+        " with --citations FILE), or set allow_empty = true",
     )
 
 

@@ -10,18 +10,21 @@ from exactquote.checks.site import shown
 from exactquote.codes import fault
 from exactquote.deeplink.directive import parse
 from exactquote.deeplink.match import land, lands
-from exactquote.model import Diagnostic, Span, Verdict
+from exactquote.model import Diagnostic, Place, Related, Span, Verdict
 from exactquote.rendered.page import CUT, Kind, Page
 from exactquote.rendered.style_media import PHONE_WIDTH
 
 _CURE = (
-    f"show the passage in a window of {PHONE_WIDTH} pixels too, with what stands beside it,"
-    " or cite one that every screen shows"
+    f"let windows of {PHONE_WIDTH} pixels show it too, with what stands beside it; or cite text"
+    " that every screen shows"
 )
 
 
 def check(
-    verdicts: Sequence[Verdict], pages: Mapping[str, Page], on_phone: Callable[[str], Page]
+    verdicts: Sequence[Verdict],
+    pages: Mapping[str, Page],
+    on_phone: Callable[[str], Page],
+    locate: Callable[[Page, Span], Place],
 ) -> Iterator[Diagnostic]:
     """A warning for each bound citation whose link isn't proved to land on a phone too.
 
@@ -37,7 +40,10 @@ def check(
         phone = read[verdict.doc]
         problem = _problem(phone.page, phone.there(verdict.span), verdict.link.directive)
         if problem:
-            yield fault("EQ041", verdict.written.place, problem, _CURE)
+            there = locate(pages[verdict.doc], verdict.span)
+            related = (Related(there, "the passage is here"),)
+            message = f"{problem}: {shown(verdict.quote or '')}"
+            yield fault("EQ041", verdict.written.place, message, _CURE, related)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ def _problem(phone: Page, span: Span, fragment: str) -> str:
     found = land(phone, directive, "any")
     if found is not None and found.span != span:
         other = phone.quote(found.span.start, found.span.end)
-        return f"on a phone a browser may take other text for the passage: {shown(other)}"
+        return f"on a phone a browser may take {shown(other)} elsewhere for the passage"
     return (
         "on a phone a style sheet changes the passage or what stands beside it, so that not"
         " every browser is sure to find it"

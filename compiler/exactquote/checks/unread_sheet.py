@@ -21,17 +21,20 @@ def check(
     count: dict[str, int] = {}
     for doc in sorted({verdict.doc for verdict in verdicts if verdict.bound}):
         page = pages[doc]
-        for href in unread_styles(page.html, page.path, files):
-            if href not in first:
-                line = page.html.count("\n", 0, max(page.html.find(href), 0)) + 1
-                first[href] = Place(page.path, line)
-            count[href] = count.get(href, 0) + 1
+        for unread in unread_styles(page.html, page.path, files):
+            if unread.href not in first:
+                text = files[unread.path].decode("utf-8", "replace") if unread.path in files else ""
+                text = page.html if unread.path == page.path else text
+                at = max(text.find(unread.href), 0)
+                column = at - text.rfind("\n", 0, at)
+                first[unread.href] = Place(unread.path, text.count("\n", 0, at) + 1, column)
+            count[unread.href] = count.get(unread.href, 0) + 1
     for href, place in first.items():
-        many = "" if count[href] == 1 else f" by {count[href]} cited pages"
+        many = "a cited page" if count[href] == 1 else f"{count[href]} cited pages"
         yield fault(
             "EQ042",
             place,
-            f"the style sheet {href} is linked{many} and isn't in the folder: what it hides"
+            f"the style sheet {href} isn't in the folder, and {many} would use it: what it hides"
             " counts as shown",
-            "check the folder that is served, with its style sheets",
+            "check the folder that is served, with its style sheets; or take out a dead link",
         )

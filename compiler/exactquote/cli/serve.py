@@ -157,7 +157,7 @@ def _told(site: Site) -> str:
 def _cannot_listen(host: str, port: int, error: OSError) -> Refusal:
     # Python adds the address to the reason, which says it twice.
     reason = (error.strerror or str(error)).partition(" (while")[0]
-    return Refusal(f"can't listen on {host} port {port}: {reason}")
+    return Refusal(f"can't listen on {host} port {port}: {reason}; --port takes another one")
 
 
 def _url(host: str, port: int) -> str:

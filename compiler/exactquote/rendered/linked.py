@@ -24,7 +24,7 @@ _THEN_SHEET = re.compile(r"\brel[\"'`]?\s*[=,]\s*[\"'`]stylesheet", re.IGNORECAS
 
 
 class Linked(NamedTuple):
-    """A style sheet of a page; its `key` tells it from others, `path` is its file's or "".
+    """A style sheet of a page; its `key` tells it from others, `path` is its file's or the page's.
 
     It holds where each of `media` does. `layer` is the one that the sheet is put in as a whole,
     "" for one without a name, None for none.
@@ -37,12 +37,33 @@ class Linked(NamedTuple):
     path: str = ""
 
 
+class Unread(NamedTuple):
+    """A sheet of the page's own site that isn't there: `path` is the file that refers to it."""
+
+    href: str
+    path: str
+    media: tuple[str, ...]
+
+
 def linked_styles(html: str, path: str, files: Mapping[str, bytes]) -> Iterator[Linked]:
     """Each sheet in the order of the cascade.
 
     `files` are by path in the site. A sheet that isn't among them is passed over: nothing is
     ever fetched.
     """
+    return (one for one in _every(html, path, files) if isinstance(one, Linked))
+
+
+def unread_styles(html: str, path: str, files: Mapping[str, bytes]) -> tuple[Unread, ...]:
+    """The sheets of its own site that a page uses, or a sheet of it, and that aren't there.
+
+    What is for paper or the dark is left out: it hides nothing from who follows a link.
+    """
+    unread = (one for one in _every(html, path, files) if isinstance(one, Unread))
+    return tuple(dict.fromkeys(one for one in unread if all(map(holds_on, one.media))))
+
+
+def _every(html: str, path: str, files: Mapping[str, bytes]) -> Iterator[Linked | Unread]:
     if not _STYLED.search(html):
         return
     tree = parse(html)
@@ -51,28 +72,18 @@ def linked_styles(html: str, path: str, files: Mapping[str, bytes]) -> Iterator[
         first = (media,) if media else ()
         if node.tag == "style":
             css = node.text() or ""
-            yield from _with_imports(Linked(css, css, first), base, files, ())
-        else:
-            found = find_file(base, node.attributes.get("href"), files)
-            if found is not None:
-                yield from _read(found, first, None, base, files, ())
+            yield from _with_imports(Linked(css, css, first, None, path), base, files, ())
+            continue
+        href = node.attributes.get("href")
+        found = find_file(base, href, files)
+        if found is not None:
+            yield from _read(found, first, None, base, files, ())
+        elif _is_ours(base, href):
+            yield Unread(href or "", path, first)
 
 
-def unread_styles(html: str, path: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
-    """What a page links as sheets of its own site and that isn't among `files`."""
-    if not _STYLED.search(html):
-        return ()
-    tree = parse(html)
-    base = base_of(tree, path)
-    hrefs = [
-        node.attributes.get("href") or ""
-        for node, media in _sheets(tree)
-        # What is for paper or the dark hides nothing from who follows a link.
-        if node.tag == "link" and holds_on(media)
-    ]
-    empty = ("", "#", "?")
-    local = [h for h in hrefs if h.strip()[:1] not in empty and base.resolved(h) is not None]
-    return tuple(href for href in dict.fromkeys(local) if find_file(base, href, files) is None)
+def _is_ours(base: Base, href: str | None) -> bool:
+    return (href or "").strip()[:1] not in ("", "#", "?") and base.resolved(href) is not None
 
 
 def _sheets(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
@@ -111,7 +122,7 @@ def _read(
     base: Base,
     files: Mapping[str, bytes],
     importers: tuple[str, ...],
-) -> Iterator[Linked]:
+) -> Iterator[Linked | Unread]:
     """A file's sheet, in the encoding that a browser reads it in, with those it imports."""
     css, _ = decode_stylesheet_bytes(found.data)
     made = Linked(css, css, media, layer, found.path)
@@ -120,13 +131,15 @@ def _read(
 
 def _with_imports(
     linked: Linked, base: Base, files: Mapping[str, bytes], importers: tuple[str, ...]
-) -> Iterator[Linked]:
+) -> Iterator[Linked | Unread]:
     """A sheet behind the sheets that it imports, which stand before it in the cascade."""
     if "@import" in linked.css.lower() and len(importers) <= _IMPORTS_DEEP_MAX:
         for imported in sheet(linked.css).imports:
             found = find_file(base, imported.url, files)
-            if found is not None and found.url not in importers:
-                media = (*linked.media, imported.media) if imported.media else linked.media
+            media = (*linked.media, imported.media) if imported.media else linked.media
+            if found is None and _is_ours(base, imported.url):
+                yield Unread(imported.url, linked.path, media)
+            elif found is not None and found.url not in importers:
                 layer = _inside(linked.layer, imported.layer)
                 yield from _read(found, media, layer, base, files, importers)
     yield linked
