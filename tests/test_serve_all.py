@@ -188,7 +188,8 @@ def test_ctrl_c_ends_it_cleanly(dist: Path) -> None:
         busy = started(dist, "--port", str(server.port))
         out, err = busy.communicate(timeout=120)
         assert (busy.returncode, out) == (2, b"")
-        wanted = f"can't listen on 127.0.0.1 port {server.port}: Address already in use; --port takes another one\n"
+        at = f"127.0.0.1 port {server.port}"
+        wanted = f"can't listen on {at}: Address already in use; --port takes another one\n"
         assert err.decode() == f"exactquote: {wanted}"
         server.process.send_signal(signal.SIGINT)
         out, err = server.process.communicate(timeout=60)

@@ -118,6 +118,14 @@ def test_prevents_repeated_sentences_from_taking_squared_time(tmp_path: Path) ->
     assert exit_code == 0
 
 
+def test_prevents_a_repeated_quote_from_taking_squared_time(tmp_path: Path) -> None:
+    page = "# Log\n\n" + "It hums and it glows. " * 5_000 + "\n\n" + "It hums.\n\n" * 3_000
+    exit_code, report, _ = run_check(
+        tmp_path, {"log.md": page, "log.citations.json": cites("log", {"hum": "It hums"})}
+    )
+    assert (exit_code, codes(report)) == (1, {"EQ004"})
+
+
 DEEP = {
     "quotes": "> " * 300 + "The innermost words.",
     "lists": "\n".join("  " * n + "- Item." for n in range(300)) + "\n" + "  " * 300 + "- Deep.",
